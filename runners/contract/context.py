@@ -73,9 +73,7 @@ class Context(Part):
         """The context as URL parameters, lists repeated."""
         given = self.model_dump(mode="json", exclude_defaults=True)
         return [
-            (key, str(item))
-            for key, value in given.items()
-            for item in (value if isinstance(value, list) else [value])
+            (key, str(item)) for key, value in given.items() for item in (value if isinstance(value, list) else [value])
         ]
 
 

@@ -358,7 +358,6 @@ class Source(Part):
     url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s\x00]+$", max_length=2_000)] | None = None
     name: Line | None = None
     artifact_digest: Digest | None = None
-    weights_digest: Digest | None = None
 
 
 class Experiment(Part):
@@ -414,7 +413,9 @@ class Report(Part):
     def _coherent(self) -> Self:
         if self.status is Status.COMPLETED:
             if self.error is not None:
-                raise ValueError('has an error although status is "completed"; set status to "failed" or drop the error')
+                raise ValueError(
+                    'has an error although status is "completed"; set status to "failed" or drop the error'
+                )
             if not self.points:
                 raise ValueError('has no points although status is "completed"; send at least one, or status "failed"')
         else:
