@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class AggregateConfig(AppConfig):
+    name = "bench_site.aggregate"
+    label = "aggregate"

@@ -1,0 +1,32 @@
+"""The Celery application. Import it wherever tasks are sent: `urls.py` and `manage.py` do."""
+
+import functools
+import os
+from typing import Any
+
+from celery import Celery
+from celery.contrib.django.task import DjangoTask
+from django.db import transaction
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "bench_site.settings")
+
+
+class HintTask(DjangoTask):
+    """A task whose message only hurries what a sweep would find anyway.
+
+    `delay_on_commit` is robust: a broker that is away (or a full disk) is logged and forgotten, because the request
+    behind it has committed and must be answered as such.
+    """
+
+    abstract = True
+
+    def delay_on_commit(self, *args: Any, **kwargs: Any) -> None:
+        transaction.on_commit(functools.partial(self.delay, *args, **kwargs), robust=True)
+
+    def apply_async_on_commit(self, *args: Any, **kwargs: Any) -> None:
+        transaction.on_commit(functools.partial(self.apply_async, *args, **kwargs), robust=True)
+
+
+app = Celery("fuseboard", task_cls=HintTask)
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()

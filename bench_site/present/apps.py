@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class PresentConfig(AppConfig):
+    name = "bench_site.present"
+    label = "present"

@@ -1,0 +1,40 @@
+"""The addresses of the site; each part owns its own module of them."""
+
+from django.conf import settings
+from django.contrib import admin
+from django.templatetags.static import static
+from django.urls import include, path
+from django.views.generic import RedirectView
+
+import bench_site.celery  # noqa: F401  every process that serves requests must know the broker before it sends a task
+from bench_site import health
+
+urlpatterns = [
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("i18n/", include("django.conf.urls.i18n")),
+    path("admin/", admin.site.urls),
+]
+
+
+def _planned() -> None:
+    """Parts whose modules are being written; goes away with the last of them."""
+    import importlib.util
+
+    def there(name: str) -> bool:
+        try:
+            return importlib.util.find_spec(name) is not None
+        except ModuleNotFoundError:
+            return False
+
+    if there("bench_site.ingest.api"):
+        from bench_site.ingest.api import api
+
+        urlpatterns.append(path("api/v1/", api.urls))
+    if there("bench_site.fleet.urls"):
+        urlpatterns.append(path("account/", include("bench_site.fleet.urls")))
+    if there("bench_site.present.urls"):
+        urlpatterns.append(path("", include("bench_site.present.urls")))
+
+
+_planned()
