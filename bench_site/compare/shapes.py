@@ -1,0 +1,179 @@
+"""What a comparison is made of: plain values between the query and the page, figure, table and CSV."""
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A metric of a group: its median and 95 % interval in the metric's unit; None where unknown."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+UNKNOWN = Figure(None)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolView:
+    """One pool; ``chips`` physical, None when unknown; ``vendor`` "" when unknown."""
+
+    role: str
+    chip: str
+    chip_slug: str
+    vendor: str
+    chips: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationView:
+    """A configuration as people read it. ``speculative``: method, "none" (off) or "" (unknown)."""
+
+    id: int
+    pools: tuple[PoolView, ...]
+    chips: int | None
+    model: str
+    model_slug: str
+    engine: str
+    precision: str
+    kernel: str
+    speculative: str
+    draft_tokens: int | None
+    acceptance_source: str
+
+    @property
+    def vendor(self) -> str:
+        """The vendor of all pools, "" when unknown or mixed."""
+        vendors = {pool.vendor for pool in self.pools}
+        return vendors.pop() if len(vendors) == 1 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadView:
+    """A workload as people read it; ``slug`` is its value of the URL parameter ``workload``."""
+
+    id: int
+    slug: str
+    kind: str
+    loop: str
+    dataset: str
+    input_tokens: int | None
+    output_tokens: int | None
+    prefix_cache: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Money per million tokens in ``currency``; None with ``missing`` saying why in words (it names the chip).
+
+    ``per_m_output``: all cost on output. ``per_m_total``: on input and output together.
+    """
+
+    currency: str
+    per_m_output: Decimal | None = None
+    per_m_output_low: Decimal | None = None
+    per_m_output_high: Decimal | None = None
+    per_m_total: Decimal | None = None
+    per_hour: Decimal | None = None
+    missing: str = ""
+
+
+@dataclass(slots=True)
+class Row:
+    """One replicate group: one point of the chart and one line of the table."""
+
+    group_id: int
+    series_id: int
+    curve: str
+    configuration: ConfigurationView
+    workload: WorkloadView
+    load_kind: str
+    load_value: float | None
+    context_tokens: int | None
+    engine_version: str
+    image: str
+    evidence: str
+    verification: str
+    plausibility: str
+    origin: str
+    runs: int
+    runs_left_out: int
+    first_run_at: datetime | None
+    last_run_at: datetime | None
+    interactivity_from: str
+    figures: dict[str, Figure]
+    cost: Cost
+    rank: int | None = None
+    on_frontier: bool = False
+    run_ids: tuple[UUID, ...] = ()
+    experiments: tuple[UUID, ...] = ()
+    revisions: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class Curve:
+    """Groups that agree in everything but the load, ordered by load; possibly thinned for drawing."""
+
+    key: str
+    label: str
+    vendor: str
+    kernel: str
+    hollow: bool
+    rows: list[Row]
+    spans_days: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One value of a filter, with how many groups it would show under the other filters."""
+
+    value: str
+    label: str
+    count: int
+    selected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """One unit of ``base`` costs ``rate`` of ``quote``, as of ``date``."""
+
+    base: str
+    quote: str
+    rate: Decimal
+    date: date
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """A price book: a tier as of a date. ``slug`` is its value of the URL parameter ``book``."""
+
+    slug: str
+    tier: str
+    date: date
+    label: str
+
+
+@dataclass(slots=True)
+class Comparison:
+    """Everything the compare page, its chart, its CSV and the API show for one selection."""
+
+    selection: Any
+    rows: list[Row]
+    total_rows: int
+    curves: list[Curve]
+    frontier: list[Row]
+    options: dict[str, list[Option]]
+    words: list[str]
+    left_out: dict[str, int]
+    book: Book | None
+    books: list[Book]
+    rate: Rate | None
+    utilisation: Decimal
+    runs: int = 0
+    notes: list[str] = field(default_factory=list)
