@@ -326,12 +326,16 @@ class EmbeddedPostgres:
 
 
 def running_pid(home: Path) -> int | None:
-    """The postmaster that serves this home, whoever started it."""
-    for pid in working_in(layout(home).data):
-        # Children rename themselves to "postgres: checkpointer" and the like; the postmaster keeps its command line.
-        if not Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"postgres:"):
-            return pid
-    return None
+    """The postmaster that serves this home, whoever started it.
+
+    Its number is the first line of a file that outlives a kill, so the process must also work in the data folder.
+    """
+    data = layout(home).data
+    try:
+        pid = int((data / "postmaster.pid").read_text().split("\n", 1)[0])
+    except (OSError, ValueError):
+        return None
+    return pid if pid in working_in(data) else None
 
 
 def ensure(home: Path, *, overrides: Mapping[str, str] | None = None) -> str:

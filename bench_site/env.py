@@ -51,7 +51,7 @@ class Env:
             return default
         # int() also takes "1_000" and "٣"; a setting should look like what it is.
         digits = found.removeprefix("-")
-        if not (digits.isascii() and digits.isdigit()) or not least <= int(found) <= most:
+        if not (digits.isascii() and digits.isdigit() and len(digits) < 20) or not least <= int(found) <= most:
             raise BadSetting(name, found, f"use a whole number from {least} to {most}")
         return int(found)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
-from kombu import Queue
+from kombu import Exchange, Queue
 
 from bench_site import embedded
 from bench_site.env import Env, home_folder, postgres_from_url, secret_kept_in
@@ -226,7 +226,8 @@ CELERY_TASK_PUBLISH_RETRY = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
 # "imports" takes what can run for minutes, so that statistics never wait behind a large archive.
-CELERY_TASK_QUEUES = [Queue("default"), Queue("imports")]
+# Each with its own exchange and key: left out, both queues would get every message.
+CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in ("default", "imports")]
 CELERY_TASK_CREATE_MISSING_QUEUES = False  # a misspelt queue is an error at the sender, not a queue that nobody reads
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
