@@ -7,8 +7,9 @@ import sys
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "bench_site.settings")
-    import bench_site.celery  # noqa: F401  commands send tasks too, and must know the broker
     from django.core.management import execute_from_command_line
+
+    import bench_site.celery  # noqa: F401  commands send tasks too, and must know the broker
 
     execute_from_command_line(sys.argv)
 

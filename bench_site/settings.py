@@ -10,7 +10,7 @@ from typing import Any
 
 from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
-from kombu import Exchange, Queue
+from kombu.entity import Exchange, Queue
 
 from bench_site import embedded
 from bench_site.env import Env, home_folder, postgres_from_url, secret_kept_in
@@ -106,7 +106,7 @@ TEMPLATES: list[dict[str, Any]] = [
 # PostgreSQL only, one dialect everywhere. With DATABASE_URL unset: the embedded server of this home.
 _database_url = env.url("DATABASE_URL", schemes=("postgres", "postgresql"))
 FUSEBOARD_EMBEDDED_DATABASE = not _database_url
-_database = postgres_from_url(_database_url) if _database_url else embedded.connection(FUSEBOARD_HOME)
+_database: dict[str, Any] = postgres_from_url(_database_url) if _database_url else embedded.connection(FUSEBOARD_HOME)
 _database["OPTIONS"] = {
     "connect_timeout": "3",
     **_database.get("OPTIONS", {}),
@@ -207,9 +207,7 @@ USE_TZ = True
 
 # A message is a hint, never the record: what must be done is a row, a sweep finds it, a message only hurries it.
 _broker_folder = FUSEBOARD_HOME / "broker"
-CELERY_BROKER_URL = env.url(
-    "CELERY_BROKER_URL", schemes=("redis", "rediss", "filesystem"), default="filesystem://"
-)
+CELERY_BROKER_URL = env.url("CELERY_BROKER_URL", schemes=("redis", "rediss", "filesystem"), default="filesystem://")
 if CELERY_BROKER_URL.startswith("filesystem"):
     # For worker and beat on one machine. Both data folders are the same one: what is sent is what is read.
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
@@ -260,7 +258,8 @@ LOGGING: dict[str, Any] = {
     "formatters": {
         "line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"readyz": {"()": "bench_site.health.NotReadyIsNoError"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["readyz"]}},
     "root": {"handlers": ["stderr"], "level": env.text("FUSEBOARD_LOG_LEVEL", "INFO").upper()},
     "loggers": {
         "celery": {"level": "WARNING"},

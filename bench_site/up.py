@@ -36,7 +36,7 @@ class UpError(Exception):
     """The site cannot be started; the message says why and what to do."""
 
 
-class Stop(BaseException):  # noqa: N818  not an error: somebody asked us to stop, wherever we are
+class Stop(BaseException):
     """Raised by SIGINT and SIGTERM."""
 
 
@@ -134,7 +134,8 @@ class Site:
                 say(f"database: {why}\ndatabase: next try in {pause:.0f} s")
                 time.sleep(pause)
             self._record()
-        if any([child.watch(say) for child in self.children]):
+        restarted = [child.watch(say) for child in self.children]  # each of them, not up to the first
+        if any(restarted):
             self._record()
 
     # ------------------------------------------------------------------ steps
@@ -174,7 +175,9 @@ class Site:
     def _prepare(self) -> dict[str, str]:
         """Migrations, seed and first accounts, in one short-lived process; answers what is to be printed."""
         command = [sys.executable, "-m", "bench_site.prepare", *(["--demo"] if self.demo else [])]
-        done = subprocess.run(command, cwd=PROJECT, env=self.environment, stdout=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=PROJECT, env=self.environment, stdout=subprocess.PIPE, text=True, check=False
+        )
         if done.returncode:
             raise UpError("the database could not be brought up to date; the reason is above")
         answer: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
@@ -248,9 +251,8 @@ class Site:
             lines.append(f"  first operator  {link}   (works once: choose a name and a password)")
         if token := made.get("demo_token"):
             fuseboard = _shown(Path(sys.executable).parent / "fuseboard")
-            lines.append(
-                f"  push a result   FUSEBOARD_URL={self.url} FUSEBOARD_TOKEN=$(cat {_shown(Path(token))}) {fuseboard} push FILE"
-            )
+            secrets = f"FUSEBOARD_URL={self.url} FUSEBOARD_TOKEN=$(cat {_shown(Path(token))})"
+            lines.append(f"  push a result   {secrets} {fuseboard} push FILE")
         lines.append("  stop            Ctrl-C")
         print("\n".join(lines), flush=True)
 
@@ -269,8 +271,12 @@ def _stop(number: int, frame: object) -> NoReturn:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench_site.up", description="Run the whole site in the foreground.")
-    parser.add_argument("--demo", action="store_true", help="on its own data (var/demo), with a first seed and a push token")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench_site.up", description="Run the whole site in the foreground."
+    )
+    parser.add_argument(
+        "--demo", action="store_true", help="on its own data (var/demo), with a first seed and a push token"
+    )
     options = parser.parse_args(arguments)
     if options.demo and not os.environ.get("FUSEBOARD_HOME"):
         os.environ["FUSEBOARD_HOME"] = str(PROJECT / "var" / "demo")

@@ -1,10 +1,7 @@
 """The addresses of the site; each part owns its own module of them."""
 
-from django.conf import settings
 from django.contrib import admin
-from django.templatetags.static import static
 from django.urls import include, path
-from django.views.generic import RedirectView
 
 import bench_site.celery  # noqa: F401  every process that serves requests must know the broker before it sends a task
 from bench_site import health

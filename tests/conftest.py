@@ -15,13 +15,16 @@ from tests.platform.plugin import HOME
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
 # Data of a test session need not survive a power cut; without these it runs about twice as long.
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "shared_buffers": "128MB"}
-NO_BROWSER = "no Chromium on this machine: BROWSER TESTS ARE SKIPPED. Install it: sudo apt-get install chromium fonts-noto-cjk"
+NO_BROWSER = (
+    "no Chromium on this machine: BROWSER TESTS ARE SKIPPED. Install it: sudo apt-get install chromium fonts-noto-cjk"
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    from django.conf import settings
+
     import bench_site.celery  # noqa: F401  shared tasks must know our application, as in the site's own processes
     from bench_site.broker import empty_broker
-    from django.conf import settings
 
     # Tests must not depend on a collectstatic that is older than the file under test.
     settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
@@ -59,7 +62,9 @@ def chromium() -> str | None:
     named = os.environ.get("FUSEBOARD_CHROMIUM")
     if named:
         return named
-    return next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+    return next(
+        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -74,7 +79,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             wants_browser.append(item)
     if wants_browser and chromium() is None:
         if IN_CI:
-            raise pytest.UsageError("CI runs every test, and there is no Chromium: apt-get install chromium fonts-noto-cjk")
+            raise pytest.UsageError(
+                "CI runs every test, and there is no Chromium: apt-get install chromium fonts-noto-cjk"
+            )
         config.stash[SKIPPED] = len(wants_browser)
         for item in wants_browser:
             item.add_marker(pytest.mark.skip(reason=NO_BROWSER))

@@ -5,6 +5,8 @@
 Everything is imported before the rights are given up, because the account may be unable to read this project's folder.
 """
 
+import codecs
+import contextlib
 import json
 import os
 import pwd
@@ -19,11 +21,9 @@ from bench_site import embedded
 
 def main() -> None:
     account, binaries, home = pwd.getpwnam(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
-    "x".encode("ascii")  # loads the codec
-    try:  # loads what the driver imports late
+    codecs.lookup("ascii")
+    with contextlib.suppress(psycopg.OperationalError):  # loads what the driver imports late
         psycopg.connect("host=/nonexistent")
-    except psycopg.OperationalError:
-        pass
     os.setgroups([])
     os.setgid(account.pw_gid)
     os.setuid(account.pw_uid)

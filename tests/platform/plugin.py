@@ -15,9 +15,9 @@ FOREIGN = (
 )  # fmt: skip
 
 for name in [*os.environ]:
-    if name.removesuffix("_FILE") in FOREIGN or name.startswith("FUSEBOARD_"):
-        if name != "FUSEBOARD_CHROMIUM":
-            del os.environ[name]
+    foreign = name.removesuffix("_FILE") in FOREIGN or name.startswith("FUSEBOARD_")
+    if foreign and name != "FUSEBOARD_CHROMIUM":
+        del os.environ[name]
 
 # Short, because a socket's path may have 107 bytes; in /tmp whatever TMPDIR says.
 HOME = Path(tempfile.mkdtemp(prefix="fbt-", dir="/tmp"))

@@ -73,7 +73,9 @@ def test_the_sites_role_is_no_superuser(server: EmbeddedPostgres, home: Path) ->
 
 
 def test_text_sorts_the_same_on_every_machine(server: EmbeddedPostgres, home: Path) -> None:
-    assert ask(home, "SELECT datlocprovider::text || datlocale FROM pg_database WHERE datname = 'fuseboard'") == "bC.UTF-8"
+    assert (
+        ask(home, "SELECT datlocprovider::text || datlocale FROM pg_database WHERE datname = 'fuseboard'") == "bC.UTF-8"
+    )
 
 
 def test_what_was_committed_is_there_after_kill_9(server: EmbeddedPostgres, home: Path) -> None:
@@ -87,7 +89,9 @@ def test_what_was_committed_is_there_after_kill_9(server: EmbeddedPostgres, home
     assert ask(home, "SELECT count(*) FROM kept") == 1000
 
 
-def test_a_computing_backend_of_a_killed_server_does_not_block_the_restart(server: EmbeddedPostgres, home: Path) -> None:
+def test_a_computing_backend_of_a_killed_server_does_not_block_the_restart(
+    server: EmbeddedPostgres, home: Path
+) -> None:
     with psycopg.connect(embedded.dsn(home), autocommit=True) as site:
         busy = subprocess.Popen(
             [sys.executable, "-c", f"import psycopg; psycopg.connect({embedded.dsn(home)!r}).execute("
@@ -137,7 +141,8 @@ def test_it_does_not_outlive_the_process_that_started_it(home: Path) -> None:
     starter = subprocess.Popen(
         [sys.executable, "-c",
          "import sys, time, pathlib; from bench_site.embedded import EmbeddedPostgres as E\n"
-         "E(pathlib.Path(sys.argv[1]), overrides={'shared_buffers': '32MB'}).start(); print('up', flush=True); time.sleep(60)",
+         "E(pathlib.Path(sys.argv[1]), overrides={'shared_buffers': '32MB'}).start()\n"
+         "print('up', flush=True); time.sleep(60)",
          str(home)],
         stdout=subprocess.PIPE,
     )  # fmt: skip
@@ -231,7 +236,11 @@ def test_an_ordinary_users_server_is_inside_the_home_and_roots_is_not(server: Em
 
 @pytest.mark.skipif(not AS_ROOT, reason="needs root: checks how root gives up its rights")
 def test_roots_server_runs_as_an_account_without_rights(server: EmbeddedPostgres) -> None:
-    status = dict(line.split(":\t", 1) for line in Path(f"/proc/{pid_of(server)}/status").read_text().splitlines() if ":\t" in line)
+    status = dict(
+        line.split(":\t", 1)
+        for line in Path(f"/proc/{pid_of(server)}/status").read_text().splitlines()
+        if ":\t" in line
+    )
     account = pgfiles.service_account()
     assert set(status["Uid"].split()) == {str(account.pw_uid)} != {"0"}
     assert set(status["Gid"].split()) == {str(account.pw_gid)}
@@ -256,7 +265,9 @@ def test_a_home_that_is_made_again_begins_empty_and_the_old_data_are_kept(home: 
     assert any("is kept in" in line for line in said)
 
 
-@pytest.mark.skipif(not AS_ROOT, reason="needs root to become somebody else; an ordinary user runs every other test as such")
+@pytest.mark.skipif(
+    not AS_ROOT, reason="needs root to become somebody else; an ordinary user runs every other test as such"
+)
 def test_it_runs_as_an_ordinary_user_too() -> None:
     account = pwd.getpwnam("nobody")
     home = Path(tempfile.mkdtemp(prefix="fbu-", dir="/tmp"))

@@ -15,7 +15,7 @@ def test_a_boolean_is_read(text: str, value: bool) -> None:
 
 @pytest.mark.parametrize("text", ["flase", "ture", "2", "y", "None"])
 def test_a_misspelt_boolean_is_refused(text: str) -> None:
-    with pytest.raises(BadSetting, match="DEBUG=.*use true or false"):
+    with pytest.raises(BadSetting, match=r"DEBUG=.*use true or false"):
         Env({"DEBUG": text}).boolean("DEBUG", False)
 
 
@@ -28,7 +28,7 @@ def test_unset_and_empty_are_the_default(source: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("text", ["8k", "1_000", "٣", "1e3", "-1", "70000", "--1", "9" * 5000])
 def test_a_number_that_is_none_or_out_of_range_is_refused(text: str) -> None:
-    with pytest.raises(BadSetting, match="PORT=.*from 1 to 65535"):
+    with pytest.raises(BadSetting, match=r"PORT=.*from 1 to 65535"):
         Env({"PORT": text}).integer("PORT", 8000, least=1, most=65535)
 
 
