@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
+#: Inside a class with a field ``date`` the type needs another name.
+Day = date
+
 
 @dataclass(frozen=True, slots=True)
 class ChipPrice:
@@ -47,8 +50,8 @@ class PriceBook:
     def of(
         cls,
         tier: str,
-        on: date,
-        prices: Mapping[str, Iterable[tuple[date, str, Decimal]]],
+        on: Day,
+        prices: Mapping[str, Iterable[tuple[Day, str, Decimal]]],
         rates: Iterable[Rate] = (),
     ) -> "PriceBook":
         """A book from plain rows: chip slug -> (valid_from, currency, amount per chip-hour)."""
