@@ -35,9 +35,7 @@ def types() -> bool:
 
 
 def imports() -> bool:
-    done = subprocess.run(
-        [BIN / "lint-imports", "--no-logo"], cwd=PROJECT, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([BIN / "lint-imports", "--no-logo"], cwd=PROJECT, capture_output=True, text=True, check=False)
     if done.returncode:
         print(done.stdout + done.stderr)
     return done.returncode == 0

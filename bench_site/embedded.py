@@ -29,7 +29,7 @@ from bench_site import pgfiles
 from bench_site.env import Env, home_folder, secret_kept_in
 from bench_site.pgfiles import PORT, EmbeddedError
 from bench_site.pgfiles import layout as layout
-from bench_site.processes import die_with_parent, working_in
+from bench_site.processes import die_with_parent, of_database
 
 ADMIN, SITE, DATABASE = "postgres", "fuseboard", "fuseboard"
 MAJOR = "18"
@@ -160,7 +160,7 @@ class EmbeddedPostgres:
         # Backends of a killed postmaster: one in a long computation notices late and blocks the restart until then.
         for number, patience in ((signal.SIGQUIT, 1.0), (signal.SIGKILL, 5.0)):
             end = time.monotonic() + patience
-            while left := working_in(data):
+            while left := processes(self.layout.home):
                 for pid in left:
                     _kill(pid, number)
                 if time.monotonic() > end:
@@ -213,7 +213,7 @@ class EmbeddedPostgres:
     def _launch(self, background: bool) -> subprocess.Popen[bytes]:
         assert self.binaries is not None
         place = self.layout
-        settings = {**pgfiles.server_settings(place.run, place.log), **self.overrides}
+        settings = {**pgfiles.server_settings(place), **self.overrides}
         command = [str(self.binaries / "bin" / "postgres"), "-D", str(place.data)]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
@@ -291,17 +291,23 @@ class EmbeddedPostgres:
         return "\n".join(found)
 
 
+def processes(home: Path) -> list[int]:
+    """Of this home's server, also of one that was killed; whoever started it."""
+    place = layout(home)
+    return of_database(place.data, place.cluster)
+
+
 def running_pid(home: Path) -> int | None:
     """The postmaster that serves this home, whoever started it.
 
-    Its number is the first line of a file that outlives a kill, so the process must also work in the data folder.
+    Its number is the first line of a file that outlives a kill, so the process must also be this server's.
     """
     data = layout(home).data
     try:
         pid = int((data / "postmaster.pid").read_text().split("\n", 1)[0])
     except (OSError, ValueError):
         return None
-    return pid if pid in working_in(data) else None
+    return pid if pid in processes(home) else None
 
 
 def ensure(home: Path, *, overrides: Mapping[str, str] | None = None) -> str:
@@ -324,7 +330,7 @@ def stop(home: Path, patience: float = 30) -> bool:
         return False
     _kill(pid, signal.SIGINT)
     end = time.monotonic() + patience
-    while working_in(layout(home).data):
+    while processes(home):
         if time.monotonic() > end:
             raise EmbeddedError(f"process {pid} did not stop within {patience:.0f} s")
         time.sleep(0.05)

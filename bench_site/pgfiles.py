@@ -31,6 +31,11 @@ class Layout:
     run: Path
 
     @property
+    def cluster(self) -> str:
+        """The name that this server's processes carry."""
+        return f"fuseboard-{_digest(self.home)}"
+
+    @property
     def data(self) -> Path:
         return self.base / "data"
 
@@ -43,9 +48,13 @@ class Layout:
         return self.home / "postgres_password"
 
 
+def _digest(home: Path) -> str:
+    return hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
+
+
 def layout(home: Path) -> Layout:
     home = Path(home).resolve()
-    digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
+    digest = _digest(home)
     base = SYSTEM_FOLDER / digest if os.geteuid() == 0 else home / "postgres"
     run = base / "run"
     # A socket's address holds 107 bytes, and PostgreSQL adds ".s.PGSQL.5432" and, for its lock, ".lock".
@@ -141,14 +150,15 @@ def memory() -> int:
     return min(limits)
 
 
-def server_settings(run: Path, log: Path) -> dict[str, str]:
+def server_settings(place: Layout) -> dict[str, str]:
     """Given on the command line at each start, so that a new release or a larger machine takes effect."""
     mib = memory() // 2**20
     cores = len(os.sched_getaffinity(0))
     return {
         "listen_addresses": "",
+        "cluster_name": place.cluster,
         "port": str(PORT),
-        "unix_socket_directories": str(run),
+        "unix_socket_directories": str(place.run),
         "unix_socket_permissions": "0700",
         # Containers have 64 MB of /dev/shm: a parallel join fails there.
         "dynamic_shared_memory_type": "mmap",
@@ -172,7 +182,7 @@ def server_settings(run: Path, log: Path) -> dict[str, str]:
         "lc_messages": "C",
         # One file a weekday, overwritten a week later: the log cannot fill the disk.
         "logging_collector": "on",
-        "log_directory": str(log),
+        "log_directory": str(place.log),
         "log_filename": "postgres-%a.log",
         "log_truncate_on_rotation": "on",
         "log_rotation_size": "0",

@@ -27,18 +27,30 @@ def alive(pid: int) -> bool:
         return False
 
 
-def working_in(folder: Path) -> list[int]:
-    """Live processes whose working directory is `folder`."""
-    wanted, found = os.path.realpath(folder), []
+def of_database(data: Path, cluster: str) -> list[int]:
+    """Live processes of the PostgreSQL server on `data`: the postmaster, and children also after its death.
+
+    Known by their command lines: the postmaster's names the folder, its children rename themselves to
+    "postgres: CLUSTER: what they do". Their working directory would be a surer sign, but in a container root may not
+    read that of another account's process. Somebody else's look-alike does not count: the owner must be the data's.
+    """
+    try:
+        owner = data.stat().st_uid
+    except FileNotFoundError:
+        return []
+    title, folder, found = f"postgres: {cluster}: ".encode(), os.fsencode(data), []
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             try:
-                if os.readlink(f"/proc/{entry.name}/cwd").removesuffix(" (deleted)") == wanted and alive(
-                    int(entry.name)
-                ):
-                    found.append(int(entry.name))
+                if entry.stat().st_uid != owner:
+                    continue
+                line = Path(entry.path, "cmdline").read_bytes()
             except OSError:
-                continue  # ended meanwhile, or somebody else's
+                continue  # ended meanwhile
+            words = line.split(b"\0")
+            postmaster = words[0].endswith(b"/postgres") and words[1:3] == [b"-D", folder]
+            if (postmaster or line.startswith(title)) and alive(int(entry.name)):
+                found.append(int(entry.name))
     return sorted(found)
 
 

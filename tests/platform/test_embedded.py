@@ -17,7 +17,6 @@ import pytest
 
 from bench_site import embedded, pgfiles
 from bench_site.embedded import AlreadyRunning, EmbeddedError, EmbeddedPostgres
-from bench_site.processes import working_in
 from tests.platform.plugin import remove_home
 
 AS_ROOT = os.geteuid() == 0
@@ -151,7 +150,7 @@ def test_it_does_not_outlive_the_process_that_started_it(home: Path) -> None:
     starter.kill()
     starter.wait()
     end = time.monotonic() + 10
-    while working_in(embedded.layout(home).data) and time.monotonic() < end:
+    while embedded.processes(home) and time.monotonic() < end:
         time.sleep(0.05)
     assert embedded.running_pid(home) is None
     assert "was shut down" in _log_of_restart(home)
