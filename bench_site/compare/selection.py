@@ -16,11 +16,13 @@ from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from bench_site.compare.columns import COST, COST_TOTAL, METRICS
+from bench_site.metrics import HEADLINE
 from bench_site.runs.models.catalogue import slug_of
 from bench_site.runs.models.words import Plausibility
 from runners.contract.vocabulary import Evidence, KernelStrategy, Loop, VerificationStatus
 
+#: The money columns, which a price book makes: they can be sorted by like a metric.
+COST, COST_TOTAL = "cost_per_m_output_tokens", "cost_per_m_total_tokens"
 UNKNOWN = "unknown"
 #: The URL's word for "no context recorded" and for "count no cost".
 NONE = "none"
@@ -311,10 +313,12 @@ def _book(text: str) -> BookChoice | str:
 
 
 def _sort(text: str) -> str:
-    names = (*METRICS, COST, COST_TOTAL)
-    if text.removeprefix("-") not in names:
+    sign, name = ("-", text[1:]) if text.startswith("-") else ("", text)
+    name = COST if name == "cost" else name
+    names = (*HEADLINE, COST, COST_TOTAL)
+    if name not in names:
         raise _Wrong(text, _("one of %s; with a leading - the greatest first") % ", ".join(names))
-    return text
+    return sign + name
 
 
 def _number(value: float) -> str:
@@ -345,8 +349,8 @@ PARAMETERS: dict[str, Parameter] = {
     "currency": Parameter(_currency),
     "utilisation": Parameter(_share, write=lambda value: f"{value:f}"),
     "sort": Parameter(_sort),
-    "x": Parameter(_words(METRICS)),
-    "y": Parameter(_words(METRICS)),
+    "x": Parameter(_words(HEADLINE)),
+    "y": Parameter(_words(HEADLINE)),
     "per": Parameter(_positive(gettext_noop("in tokens/s per user")), write=_number),
     "ttft": Parameter(_positive(gettext_noop("in seconds")), write=_number),
     "rows": Parameter(_whole(1, MAX_ROWS)),

@@ -1,14 +1,14 @@
 """What a comparison is made of: plain values between the query and the page, figure, table and CSV."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(NamedTuple):
     """A metric of a group: its median and 95 % interval in the metric's unit; None where unknown."""
 
     value: float | None
@@ -106,7 +106,7 @@ class Row:
     first_run_at: datetime | None
     last_run_at: datetime | None
     interactivity_from: str
-    figures: dict[str, Figure]
+    figures: Mapping[str, Figure]
     cost: Cost
     rank: int | None = None
     on_frontier: bool = False
@@ -161,7 +161,12 @@ class Book:
 
 @dataclass(slots=True)
 class Comparison:
-    """Everything the compare page, its chart, its CSV and the API show for one selection."""
+    """Everything the compare page, its chart, its CSV and the API show for one selection.
+
+    ``rows`` are those of ``page`` (of ``pages``); ``total_rows`` and ``runs`` count all of them. ``rates`` are the
+    exchange rates used (``rate`` the first). ``left_out`` counts groups by reason (see ``words.left_out_words``).
+    ``differs`` says for each fact that is not the same in all rows how many values it has (see ``differs.py``).
+    """
 
     selection: Any
     rows: list[Row]
@@ -176,4 +181,8 @@ class Comparison:
     rate: Rate | None
     utilisation: Decimal
     runs: int = 0
+    rates: list[Rate] = field(default_factory=list)
+    differs: dict[str, int] = field(default_factory=dict)
+    page: int = 1
+    pages: int = 1
     notes: list[str] = field(default_factory=list)
