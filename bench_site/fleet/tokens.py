@@ -148,8 +148,12 @@ def revoke_token(token: Token) -> None:
 
 
 def caller_of(request: HttpRequest) -> Caller:
-    """The caller that the ``Authorization`` header names; raises NotSignedIn."""
-    return caller_of_header(request.headers.get("Authorization", ""))
+    """The caller that the ``Authorization`` header names; raises NotSignedIn. Asked twice, it looks once."""
+    known: Caller | None = getattr(request, "_fuseboard_caller", None)
+    if known is None:
+        known = caller_of_header(request.headers.get("Authorization", ""))
+        request._fuseboard_caller = known  # type: ignore[attr-defined]
+    return known
 
 
 def caller_of_header(header: str) -> Caller:
