@@ -29,8 +29,8 @@ SECRET_KEY = env.secret("FUSEBOARD_SECRET_KEY") or secret_kept_in(FUSEBOARD_HOME
 # To replace a key without signing people out: new key above, old ones here.
 SECRET_KEY_FALLBACKS = env.words("FUSEBOARD_SECRET_KEY_FALLBACKS")
 
-# The names that the site is reached by. Loopback alone, because the site binds loopback by default.
-ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+# The names that the site is reached by, besides loopback, which it binds by default and health checks use.
+ALLOWED_HOSTS = [*env.words("ALLOWED_HOSTS"), "localhost", "127.0.0.1", "[::1]"]
 # Needed behind a TLS proxy that changes the port or host: https://bench.example.org
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
 
@@ -217,6 +217,7 @@ if CELERY_BROKER_URL.startswith("filesystem"):
         "control_folder": str(_broker_folder / "control"),
         "processed_folder": str(_broker_folder / "processed"),
         "store_processed": False,
+        "polling_interval": 0.2,  # a new run reaches its statistics, and Ctrl-C the worker, without a second's wait
     }
 else:
     # A request must not hang on a broker that is away: the sweep does the work half a minute later.

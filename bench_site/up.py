@@ -10,6 +10,7 @@ Environment: FUSEBOARD_HOME, PORT, FUSEBOARD_BIND, and everything that `settings
 
 import argparse
 import fcntl
+import importlib
 import json
 import os
 import signal
@@ -30,6 +31,7 @@ from bench_site.pgfiles import EmbeddedError
 
 PROJECT = Path(__file__).resolve().parent.parent
 TICK = 0.2
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class UpError(Exception):
@@ -108,8 +110,6 @@ class Site:
 
     def stop(self) -> None:
         """Requests first, then the schedule, then the tasks in hand, then the database that all of them use."""
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)  # stopping is under way; a second Ctrl-C must not cut it short
         for child in (self.web, self.beat, self.worker):
             child.ask_to_stop()
         for child in (self.web, self.beat, self.worker):
@@ -224,7 +224,9 @@ class Site:
                 request = urllib.request.Request(f"{self.url}/healthz", headers={"Host": "localhost"})
                 with opener.open(request, timeout=5):
                     return
-            except (OSError, urllib.error.URLError):
+            except urllib.error.HTTPError:
+                return  # an answer, if only that this name is not allowed
+            except OSError:
                 time.sleep(0.1)
         raise UpError("the web server does not answer; its own messages are above")
 
@@ -267,6 +269,8 @@ def _bracketed(host: str) -> str:
 
 
 def _stop(number: int, frame: object) -> NoReturn:
+    for signal_number in STOPS:
+        signal.signal(signal_number, signal.SIG_IGN)  # a second Ctrl-C must not cut the stopping short
     raise Stop
 
 
@@ -280,11 +284,14 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     if options.demo and not os.environ.get("FUSEBOARD_HOME"):
         os.environ["FUSEBOARD_HOME"] = str(PROJECT / "var" / "demo")
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _stop)
+    for number in STOPS:
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup asks us to stay
+            signal.signal(number, _stop)
     try:
         env = Env()
-        Site(home_folder(env, PROJECT), demo=options.demo, env=env).run()
+        home = home_folder(env, PROJECT)
+        importlib.import_module("bench_site.settings")  # a wrong setting is told before anything starts
+        Site(home, demo=options.demo, env=env).run()
     except Stop:
         say("stopped")
     except (UpError, EmbeddedError, BadSetting) as why:

@@ -40,6 +40,7 @@ RULES: dict[str, Rule | dict[str, Rule]] = {
     # Health and settings of the visitor.
     "healthz": Rule.OPEN,
     "readyz": Rule.OPEN,
+    "favicon": Rule.OPEN,
     "set_language": Rule.OPEN,
     # What people read.
     "home": Rule.READ,

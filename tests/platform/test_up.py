@@ -1,5 +1,6 @@
 """`make up`: what dies is started again, a second copy is told so, Ctrl-C leaves nothing behind."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 
 from bench_site import embedded
 from bench_site.processes import alive, group_alive
-from tests.platform.live import PROJECT, LiveSite, get
+from tests.platform.live import PROJECT, LiveSite, free_port, get
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +79,9 @@ def test_a_killed_database_is_started_again_and_has_everything(site: LiveSite) -
     assert site.pids()["web"] == web, "the web server reconnects; it need not be restarted"
 
 
-def test_while_the_database_is_away_readyz_says_so_and_healthz_stays(site: LiveSite) -> None:
+def test_healthz_answers_also_while_the_database_hangs(site: LiveSite) -> None:
     database = site.pids()["database"]
-    # Stopped, not killed: away for as long as the test likes.
+    # Stopped, not killed: it hangs for as long as the test likes.
     for pid in embedded.processes(site.home):
         _signal(pid, signal.SIGSTOP)
     try:
@@ -96,8 +97,6 @@ def test_while_the_database_is_away_readyz_says_so_and_healthz_stays(site: LiveS
 
 
 def _signal(pid: int, number: int) -> None:
-    import os
-
     os.kill(pid, number)
 
 
@@ -141,7 +140,7 @@ def test_a_port_in_use_is_told_before_anything_starts(site: LiveSite, tmp_path: 
     ],
 )
 def test_a_wrong_setting_is_told(site: LiveSite, tmp_path: Path, environment: dict[str, str], told: str) -> None:
-    wrong = up(site, **{"FUSEBOARD_HOME": str(tmp_path / "other"), "PORT": "1", **environment})
+    wrong = up(site, **{"FUSEBOARD_HOME": str(tmp_path / "other"), "PORT": str(free_port()), **environment})
     assert wrong.returncode == 1
     assert told in wrong.stderr
     assert "Traceback" not in wrong.stderr
