@@ -23,7 +23,8 @@ def main(arguments: list[str] | None = None) -> int:
     parse.add_argument("--json", action="store_true", help="one JSON object a line, one a file")
     parse.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a file, or a folder to walk")
     given = parser.parse_args(arguments)
-    console = Console(soft_wrap=True)
+    # A pipe has no width of its own; 80 columns would cut the table short.
+    console = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 160)
     refused = unreadable = 0
     for path in given.paths:
         for file in _files(path):

@@ -78,10 +78,10 @@ def print_reading(console: Console, file: str, reading: Reading) -> None:
 
 def _table(reading: Reading) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("  model")
-    table.add_column("chips")
+    table.add_column("  model", no_wrap=True)
+    table.add_column("chips", no_wrap=True)
     for head in ("load", "done", "output tok/s", "TTFT p50 s", "TPOT p50 s", "E2EL p50 s"):
-        table.add_column(head, justify="right")
+        table.add_column(head, justify="right", no_wrap=True)
     points = reading.points()
     for run, point in points[:20]:
         metrics = point.metrics
