@@ -8,6 +8,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import connection, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from bench_site.fleet import links
 from bench_site.fleet.tokens import NotSignedIn, caller_of_plain, issue_token
@@ -36,15 +37,20 @@ def first_operator_link() -> str | None:
     return None if operators_exist() else links.setup_path()
 
 
+def check_setup(code: str) -> None:
+    """Raises DeadLink unless a setup link would still make the first operator."""
+    links.check_setup(code)
+    if operators_exist():
+        raise links.DeadLink(_("This site has an operator already. Sign in, or ask them for an invitation."))
+
+
 @transaction.atomic
 def make_first_operator(*, code: str, username: str, password: str, email: str = "") -> User:
     """The account that a setup link makes: an administrator. Raises DeadLink or ValidationError (password)."""
-    links.check_setup(code)
     with connection.cursor() as cursor:
         # Two people with the same link: the second waits here, and then finds that an operator exists.
         cursor.execute("LOCK TABLE runs_user IN SHARE ROW EXCLUSIVE MODE")
-    if operators_exist():
-        raise links.DeadLink("This site has an operator already. Sign in, or ask them for an invitation.")
+    check_setup(code)
     return create_operator(username=username, password=password, email=email, role=Role.ADMIN)
 
 
@@ -52,7 +58,7 @@ def make_first_operator(*, code: str, username: str, password: str, email: str =
 def create_operator(*, username: str, password: str | None, email: str = "", role: Role = Role.OPERATOR) -> User:
     """An operator or administrator; without a password they get one by ``links.invitation_path``."""
     if username.casefold() in (SYSTEM_USER, DEMO_USER):
-        raise ValidationError("This name belongs to the site itself; choose another.")
+        raise ValidationError(_("This name belongs to the site itself; choose another."))
     user = User(username=username, email=email, role=role.value)
     if password is not None:
         validate_password(password, user)
@@ -68,9 +74,9 @@ def create_operator(*, username: str, password: str | None, email: str = "", rol
 def invite(*, by: User, username: str, role: Role, email: str = "") -> tuple[User, str]:
     """A new person and the path of their one-time link. Nobody invites above their own role."""
     if not by.may(Role.OPERATOR):
-        raise NotAllowed("Only operators invite people.")
+        raise NotAllowed(_("Only operators invite people."))
     if not by.may(role):
-        raise NotAllowed("Only administrators make administrators.")
+        raise NotAllowed(_("Only administrators make administrators."))
     user = create_operator(username=username, password=None, email=email, role=role)
     return user, links.invitation_path(user)
 
@@ -89,6 +95,11 @@ def accept_invitation(*, code: str, password: str) -> User:
     """Set the invited person's password. Raises DeadLink or ValidationError."""
     user = User.objects.select_for_update().get(pk=links.invited(code).pk)
     links.invited(code)  # once more under the lock: of two that click at the same time one wins
+    return change_password(user=user, password=password)
+
+
+def change_password(*, user: User, password: str) -> User:
+    """A new password; raises ValidationError if it is too weak."""
     validate_password(password, user)
     user.set_password(password)
     user.save(update_fields=["password"])
@@ -99,7 +110,7 @@ def accept_invitation(*, code: str, password: str) -> User:
 def set_role(*, by: User, user: User, role: Role) -> User:
     """Give ``user`` another role; tokens follow at once. The last administrator stays one."""
     if not by.may(Role.ADMIN):
-        raise NotAllowed("Only administrators change roles.")
+        raise NotAllowed(_("Only administrators change roles."))
     user = _locked(user)
     if user.role == Role.ADMIN and role is not Role.ADMIN:
         _check_other_admin(user)
@@ -115,7 +126,7 @@ def set_active(*, by: User, user: User, active: bool) -> User:
     _check_may_change(by, user)
     if not active:
         if user.pk == by.pk:
-            raise NotAllowed("You cannot close your own account; ask another operator.")
+            raise NotAllowed(_("You cannot close your own account; ask another operator."))
         if user.role == Role.ADMIN:
             _check_other_admin(user)
     user.is_active = active
@@ -132,14 +143,14 @@ def _locked(user: User) -> User:
 def _check_other_admin(user: User) -> None:
     others = User.objects.filter(role=Role.ADMIN.value, is_active=True).exclude(pk=user.pk)
     if not any(other.has_usable_password() for other in others):
-        raise NotAllowed("This is the last administrator; make another one first.")
+        raise NotAllowed(_("This is the last administrator; make another one first."))
 
 
 def _check_may_change(by: User, user: User) -> None:
     if not by.may(Role.OPERATOR) or not by.may(Role(user.role)):
-        raise NotAllowed("Only somebody of the same role or above may change this account.")
+        raise NotAllowed(_("Only somebody of the same role or above may change this account."))
     if user.username in (SYSTEM_USER, DEMO_USER):
-        raise NotAllowed("This account belongs to the site itself.")
+        raise NotAllowed(_("This account belongs to the site itself."))
 
 
 def system_user() -> User:
@@ -155,7 +166,7 @@ def demo_token(path: Path) -> str:
             path.chmod(0o600)
             return plain
     user = _account_of_the_site(DEMO_USER, active=True)
-    _, plain = issue_token(user=user, name="demo", scopes=[Scope.PUSH], expires_in=DEMO_TOKEN_LIFE, measures=True)
+    _token, plain = issue_token(user=user, name="demo", scopes=[Scope.PUSH], expires_in=DEMO_TOKEN_LIFE, measures=True)
     _write_private(path, plain + "\n")
     return plain
 

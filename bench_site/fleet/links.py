@@ -9,6 +9,7 @@ from datetime import timedelta
 from django.core.signing import BadSignature, SignatureExpired, TimestampSigner
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare, salted_hmac
+from django.utils.translation import gettext as _
 
 from bench_site.runs.models import User
 
@@ -30,10 +31,10 @@ def invitation_path(user: User) -> str:
 
 def invited(code: str) -> User:
     """The person whom an invitation is for; raises DeadLink."""
-    pk, _, state = _unsigned(_INVITATION, code, INVITATION_LIFE).partition("-")
+    pk, _dash, state = _unsigned(_INVITATION, code, INVITATION_LIFE).partition("-")
     user = User.objects.filter(pk=pk, is_active=True).first() if pk.isdigit() else None
     if user is None or not constant_time_compare(state, _state(user)):
-        raise DeadLink("This link was used already, or a newer one was made. Ask an operator for a new one.")
+        raise DeadLink(_("This link was used already, or a newer one was made. Ask an operator for a new one."))
     return user
 
 
@@ -51,9 +52,9 @@ def _unsigned(signer: TimestampSigner, code: str, life: timedelta) -> str:
     try:
         return signer.unsign(code, max_age=life)
     except SignatureExpired:
-        raise DeadLink("This link is too old. Ask an operator for a new one.") from None
+        raise DeadLink(_("This link is too old. Ask an operator for a new one.")) from None
     except BadSignature:
-        raise DeadLink("This link is not complete or not from this site. Copy it once more, whole.") from None
+        raise DeadLink(_("This link is not complete or not from this site. Copy it once more, whole.")) from None
 
 
 def _state(user: User) -> str:

@@ -15,11 +15,12 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.db.models.signals import post_delete, post_save
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
+from django.utils.translation import gettext as _
 
 from bench_site.runs.models import Machine, Run, Token, User
 from bench_site.runs.models.words import Role, Scope
@@ -116,15 +117,15 @@ def issue_token(
     """
     wanted = [scope for scope in Scope if scope in set(scopes)]
     if (user is None) == (machine is None):
-        raise MayNotIssue("A token belongs to one person or to one machine.")
+        raise MayNotIssue(_("A token belongs to one person or to one machine."))
     if not wanted:
-        raise MayNotIssue("A token needs at least one scope.")
+        raise MayNotIssue(_("A token needs at least one scope."))
     if not name.strip():
-        raise MayNotIssue("A token needs a name, so that you know later which one to revoke.")
+        raise MayNotIssue(_("A token needs a name, so that you know later which one to revoke."))
     if expires_in is not None and expires_in <= timedelta(0):
-        raise MayNotIssue("A token must expire in the future.")
-    if user is not None and wanted != [Scope.READ] and not user.may(Role.UPLOADER):
-        raise MayNotIssue("Readers may have tokens with the scope read only; ask an operator for the role uploader.")
+        raise MayNotIssue(_("A token must expire in the future."))
+    if user is not None and not set(wanted) <= set(allowed_scopes(user)):
+        raise MayNotIssue(_("Readers may have tokens with the scope read only; ask an operator for the role uploader."))
     prefix = _letters(string.ascii_lowercase + string.digits, _PREFIX_LENGTH)
     plain = f"fb_{prefix}_{_letters(string.ascii_letters + string.digits, _SECRET_LENGTH)}"
     token = Token.objects.create(
@@ -138,6 +139,25 @@ def issue_token(
         expires_at=timezone.now() + expires_in if expires_in is not None else None,
     )
     return token, plain
+
+
+def allowed_scopes(user: User) -> list[Scope]:
+    """The scopes that this person's tokens may have."""
+    return list(Scope) if user.may(Role.UPLOADER) else [Scope.READ]
+
+
+def tokens_of(user: User) -> QuerySet[Token]:
+    """A person's tokens, newest first; revoked ones too, so that the list answers "which was that?"."""
+    return Token.objects.filter(user=user).order_by("-created_at")
+
+
+def revocable_by(user: User) -> QuerySet[Token]:
+    """The tokens that this person may revoke: their own; an operator those of machines; an administrator all."""
+    if user.may(Role.ADMIN):
+        return Token.objects.all()
+    if user.may(Role.OPERATOR):
+        return Token.objects.filter(Q(user=user) | Q(machine__isnull=False))
+    return Token.objects.filter(user=user)
 
 
 def revoke_token(token: Token) -> None:
