@@ -1,6 +1,5 @@
 """The Celery application. Import it wherever tasks are sent: `urls.py` and `manage.py` do."""
 
-import functools
 import os
 from typing import Any
 
@@ -16,16 +15,17 @@ class HintTask(DjangoTask):
     """A task whose message only hurries what a sweep would find anyway.
 
     `delay_on_commit` is robust: a broker that is away (or a full disk) is logged and forgotten, because the request
-    behind it has committed and must be answered as such.
+    behind it has committed and must be answered as such. (Lambdas, because Django logs the function's qualified name,
+    which a partial does not have.)
     """
 
     abstract = True
 
     def delay_on_commit(self, *args: Any, **kwargs: Any) -> None:
-        transaction.on_commit(functools.partial(self.delay, *args, **kwargs), robust=True)
+        transaction.on_commit(lambda: self.delay(*args, **kwargs), robust=True)
 
     def apply_async_on_commit(self, *args: Any, **kwargs: Any) -> None:
-        transaction.on_commit(functools.partial(self.apply_async, *args, **kwargs), robust=True)
+        transaction.on_commit(lambda: self.apply_async(*args, **kwargs), robust=True)
 
 
 app = Celery("fuseboard", task_cls=HintTask)

@@ -18,6 +18,8 @@ def main(arguments: list[str]) -> int:
     from django.core.management import call_command
     from django.db import OperationalError, connection
 
+    import bench_site.celery  # noqa: F401  the seed stores runs, which sends messages
+
     waited = time.monotonic()
     while True:  # a server of our own is ready by now; one that DATABASE_URL names may still be starting
         try:
@@ -45,15 +47,13 @@ def _seed(demo: bool) -> None:
 
 
 def _accounts(made: dict[str, str], home: Path, demo: bool) -> None:
-    try:
-        from bench_site.fleet import accounts
-    except ImportError:
-        return
-    if link := accounts.first_operator_link():
+    from bench_site.fleet.accounts import demo_token, first_operator_link
+
+    if link := first_operator_link():
         made["operator_link"] = link
     if demo:
         token = home / "demo.token"
-        accounts.demo_token(token)
+        demo_token(token)
         made["demo_token"] = str(token)
 
 
