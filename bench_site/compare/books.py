@@ -70,6 +70,9 @@ class RowCost(Cost):
     """A row's cost, worked out when it is read: a chart draws a thousand rows whose cost nobody asks for."""
 
     __slots__ = ("_figures", "_hour", "_utilisation")
+    _figures: Mapping[str, Figure]
+    _hour: Hourly
+    _utilisation: Decimal
 
     def __init__(self, hour: Hourly, figures: Mapping[str, Figure], utilisation: Decimal) -> None:
         put = object.__setattr__
@@ -81,31 +84,31 @@ class RowCost(Cost):
         return per_million(self._hour.amount, tokens_per_s, self._utilisation)
 
     @property
-    def currency(self) -> str:  # type: ignore[override]
+    def currency(self) -> str:
         return self._hour.currency
 
     @property
-    def per_hour(self) -> Decimal | None:  # type: ignore[override]
+    def per_hour(self) -> Decimal | None:
         return self._hour.amount
 
     @property
-    def per_m_output(self) -> Decimal | None:  # type: ignore[override]
+    def per_m_output(self) -> Decimal | None:
         return self._at(self._figures["output_tokens_per_s"].value)
 
     @property
-    def per_m_output_low(self) -> Decimal | None:  # type: ignore[override]
+    def per_m_output_low(self) -> Decimal | None:
         return self._at(self._figures["output_tokens_per_s"].high)
 
     @property
-    def per_m_output_high(self) -> Decimal | None:  # type: ignore[override]
+    def per_m_output_high(self) -> Decimal | None:
         return self._at(self._figures["output_tokens_per_s"].low)
 
     @property
-    def per_m_total(self) -> Decimal | None:  # type: ignore[override]
+    def per_m_total(self) -> Decimal | None:
         return self._at(self._figures["total_tokens_per_s"].value)
 
     @property
-    def missing(self) -> str:  # type: ignore[override]
+    def missing(self) -> str:
         if self._hour.missing is not None:
             return _(self._hour.missing.msgid) % dict(self._hour.missing.values)
         return "" if self.per_m_output is not None else _("output tokens per second are unknown")

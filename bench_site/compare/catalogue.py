@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db import connection
 
@@ -93,7 +94,7 @@ def load_catalogue() -> Catalogue:
     return found
 
 
-def _with_slugs(rows: list[tuple]) -> dict[int, WorkloadView]:  # type: ignore[type-arg]
+def _with_slugs(rows: list[tuple[Any, ...]]) -> dict[int, WorkloadView]:
     slugs = [workload_slug(*row[2:]) for row in rows]
     times = Counter(slugs)
     return {

@@ -1,6 +1,7 @@
 """Phase two of a comparison: the groups that are shown, with everything that a row says. One query."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import ClassVar
 
 from django.db import connection
@@ -14,7 +15,8 @@ FIGURES = ", ".join(
 ROWS = f"""
 SELECT g.id, s.id, g.curve, s.configuration_id, s.workload_id, s.load_kind, s.load_value, s.context_tokens,
     g.engine_version, g.image_digest, s.evidence, t.verification, t.plausibility, s.origin, t.runs, t.runs_left_out,
-    t.first_run_at, t.last_run_at, t.interactivity_from, {FIGURES}
+    extract(epoch FROM t.first_run_at)::float8, extract(epoch FROM t.last_run_at)::float8,
+    t.interactivity_from, {FIGURES}
 FROM runs_replicategroup g
 JOIN runs_series s ON s.id = g.series_id
 JOIN runs_groupstatistic t ON t.group_id = g.id
@@ -42,10 +44,15 @@ def load_rows(
         configuration = configurations[configuration_id]
         rows[group] = Row(
             group, series, curve, configuration, workloads[workload_id], load_kind, load_value, context,
-            engine_version, image, evidence, verification, plausibility, origin, runs, left_out, first, last, source,
-            figures, cost_of(configuration, figures),
+            engine_version, image, evidence, verification, plausibility, origin, runs, left_out, _time(first), _time(last),
+            source, figures, cost_of(configuration, figures),
         )  # fmt: skip
     return rows
+
+
+def _time(seconds: float | None) -> datetime | None:
+    """From the epoch: psycopg's own reading of a time is Python code that costs more than the rest of a row."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 class Figures(Mapping[str, Figure]):
@@ -67,6 +74,9 @@ class Figures(Mapping[str, Figure]):
 
     def __len__(self) -> int:
         return len(self.PLACES)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
 
 
 for _name, _interval in HEADLINE.items():

@@ -165,7 +165,7 @@ class Comparison:
 
     ``rows`` are those of ``page`` (of ``pages``); ``total_rows`` and ``runs`` count all of them. ``rates`` are the
     exchange rates used (``rate`` the first). ``left_out`` counts groups by reason (see ``words.left_out_words``).
-    ``differs`` says for each fact that is not the same in all rows how many values it has (see ``differs.py``).
+    ``differs`` names each fact that is not the same in all rows, with its values (see ``differs.py``).
     """
 
     selection: Any
@@ -182,7 +182,7 @@ class Comparison:
     utilisation: Decimal
     runs: int = 0
     rates: list[Rate] = field(default_factory=list)
-    differs: dict[str, int] = field(default_factory=dict)
+    differs: dict[str, tuple[str, ...]] = field(default_factory=dict)
     page: int = 1
     pages: int = 1
     notes: list[str] = field(default_factory=list)
