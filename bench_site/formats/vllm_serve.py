@@ -85,7 +85,9 @@ _OWN_KEYS = frozenset(
         "framework",
     )
 )
-_OWN_SHAPES = re.compile(r"(mean|median|std|min|max|p[\d.]+|spec_decode|diffusion|probe)_")
+_OWN_SHAPES = re.compile(
+    r"(mean|median|std|min|max|p[\d.]+)_(ttft|tpot|itl|e2el|client_queue_time)|(spec_decode|diffusion|probe)_"
+)
 
 
 def read(document: Document, records: list[tuple[int, Signature, dict[str, Any]]]) -> tuple[list[ReadRun], list[str]]:

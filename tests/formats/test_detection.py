@@ -4,9 +4,9 @@ import json
 import random
 
 import pytest
+
 from bench_site.formats import read, supported
 from bench_site.formats.registry import ADAPTERS, matches
-
 from tests.formats.shapes import agg, as_bytes, every_shape, sglang, vllm
 
 

@@ -5,10 +5,10 @@ import json
 import time
 
 import pytest
+
 from bench_site.formats import read
 from bench_site.formats.load import load
 from bench_site.formats.outcome import Refused
-
 from tests.formats.shapes import as_bytes, sglang, vllm
 
 
@@ -106,7 +106,13 @@ def test_a_last_line_that_was_cut_off_leaves_the_others() -> None:
 
 
 def test_hostile_files_do_not_take_long() -> None:
-    for data in (b"{\n" * 200_000, b'{"a"\n' * 200_000, b"[1]\n" * 200_000, b'{"a":[' * 90 + b"\n" * 1000, b"}" * 10**6):
+    for data in (
+        b"{\n" * 200_000,
+        b'{"a"\n' * 200_000,
+        b"[1]\n" * 200_000,
+        b'{"a":[' * 90 + b"\n" * 1000,
+        b"}" * 10**6,
+    ):
         start = time.monotonic()
         assert read(data).verdict == "refuse"
         assert time.monotonic() - start < 5
