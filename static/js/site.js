@@ -1,0 +1,95 @@
+// What every page needs: the theme button, times in the reader's zone, and the filter menus.
+(() => {
+  "use strict";
+  const ORDER = ["auto", "light", "dark"];
+  const SIGN = { auto: "◐", light: "☀", dark: "☾" };
+
+  const showTheme = (button) => {
+    const theme = window.fuseboardTheme.current();
+    button.textContent = SIGN[theme];
+    const label = button.dataset[theme];
+    button.setAttribute("aria-label", label);
+    button.title = label;
+    button.hidden = false;
+  };
+
+  const two = (n) => String(n).padStart(2, "0");
+  // The server writes UTC; here the reader's own zone, with its offset, so that a copied time stays unambiguous.
+  const localTimes = (root) => {
+    for (const el of root.querySelectorAll("time[datetime]:not([data-done])")) {
+      const at = new Date(el.dateTime);
+      el.dataset.done = "";
+      if (Number.isNaN(at.getTime()) || !el.dateTime.includes("T")) continue;
+      const off = -at.getTimezoneOffset();
+      const zone = off === 0 ? "UTC" : `${off < 0 ? "−" : "+"}${two(Math.floor(Math.abs(off) / 60))}:${two(Math.abs(off) % 60)}`;
+      el.title = el.textContent.trim();
+      const seconds = el.dataset.seconds === undefined ? "" : `:${two(at.getSeconds())}`;
+      el.textContent = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}${seconds} ${zone}`;
+    }
+  };
+
+  const start = () => {
+    const button = document.getElementById("theme");
+    if (button) {
+      showTheme(button);
+      button.addEventListener("click", () => {
+        const next = ORDER[(ORDER.indexOf(window.fuseboardTheme.current()) + 1) % ORDER.length];
+        window.fuseboardTheme.set(next);
+        showTheme(button);
+      });
+    }
+    localTimes(document);
+  };
+
+  // Filter menus: one open at a time, closed by a click elsewhere or Escape.
+  document.addEventListener("click", (event) => {
+    for (const menu of document.querySelectorAll("details.pick[open]")) {
+      if (!menu.contains(event.target)) menu.open = false;
+    }
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    for (const menu of document.querySelectorAll("details.pick[open]")) {
+      menu.open = false;
+      menu.querySelector("summary").focus();
+    }
+  });
+
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-copy-link]");
+    if (!button || !navigator.clipboard) return;
+    event.preventDefault();
+    try {
+      await navigator.clipboard.writeText(button.href);
+    } catch {
+      return;
+    }
+    const before = button.textContent;
+    button.textContent = button.dataset.copyLink;
+    setTimeout(() => { button.textContent = before; }, 1500);
+  });
+
+  // An empty choice means all, and what means all is left out of the address.
+  document.addEventListener("htmx:configRequest", (event) => {
+    const parameters = event.detail.parameters;
+    for (const name of Object.keys(parameters)) if (parameters[name] === "") delete parameters[name];
+  });
+  // A swap replaces the form too (its counts change): the menu in use stays open, and focus stays where it was.
+  let open = [];
+  let focused = "";
+  document.addEventListener("htmx:beforeSwap", () => {
+    open = [...document.querySelectorAll("details.pick[open]")].map((menu) => menu.id);
+    focused = document.activeElement?.id || "";
+  });
+  document.addEventListener("htmx:afterSwap", (event) => {
+    for (const id of open) {
+      const menu = document.getElementById(id);
+      if (menu) menu.open = true;
+    }
+    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+    localTimes(event.target);
+  });
+
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
+})();
