@@ -88,16 +88,15 @@ class Throughput:
 
 def hourly(pools: Sequence[PoolUse], book: PriceBook, currency: str) -> Hourly:
     """sum over pools(price x chips) in ``currency``; unknown as soon as one pool is."""
-    if not pools:
-        return Hourly(currency, None, missing=Missing(_("the chips are unknown")))
+    gap = _gap(pools, book)
+    if gap is not None:
+        return Hourly(currency, None, missing=gap)
     amounts: list[Decimal] = []
     prices: list[ChipPrice] = []
     rates: list[Rate] = []
     for pool in pools:
-        price = book.price(pool.chip) if pool.chip else None
-        gap = _gap(pool, price, book)
-        if gap is not None or price is None or pool.chips is None:
-            return Hourly(currency, None, missing=gap)
+        price = book.price(pool.chip)
+        assert price is not None and pool.chips is not None  # else there was a gap
         converted = book.convert(price.amount * pool.chips, price.currency, currency)
         if converted is None:
             words = Missing(
@@ -112,16 +111,21 @@ def hourly(pools: Sequence[PoolUse], book: PriceBook, currency: str) -> Hourly:
     return Hourly(currency, sum(amounts, Decimal(0)), tuple(amounts), tuple(prices), tuple(rates))
 
 
-def _gap(pool: PoolUse, price: ChipPrice | None, book: PriceBook) -> Missing | None:
-    if not pool.chip:
+def _gap(pools: Sequence[PoolUse], book: PriceBook) -> Missing | None:
+    """What the pools lack, the most basic first; a price is missed for all chips at once, so that one visit mends it."""
+    if not pools:
+        return Missing(_("the chips are unknown"))
+    if any(not pool.chip for pool in pools):
         return Missing(_("the chip of a pool is unknown"))
-    if price is None:
+    unpriced = list(dict.fromkeys(pool.name for pool in pools if book.price(pool.chip) is None))
+    if unpriced:
         return Missing(
             _("no price for %(chip)s in tier %(tier)s on %(date)s"),
-            (("chip", pool.name), ("tier", book.tier), ("date", book.date.isoformat())),
+            (("chip", ", ".join(unpriced)), ("tier", book.tier), ("date", book.date.isoformat())),
         )
-    if not pool.chips or pool.chips < 0:
-        return Missing(_("the number of %(chip)s chips is unknown"), (("chip", pool.name),))
+    uncounted = [pool.name for pool in pools if pool.chips is None or pool.chips < 1]
+    if uncounted:
+        return Missing(_("the number of %(chip)s chips is unknown"), (("chip", uncounted[0]),))
     return None
 
 

@@ -8,7 +8,7 @@ FORMULAS = {
     "ttft": "TTFT: time from sending a request to its first output token",
     "tpot": "TPOT of a request = (E2EL - TTFT) / (output tokens - 1)",
     "ntpot": "NTPOT of a request = E2EL / output tokens: the first token's wait included",
-    "itl": "ITL: gap between two chunks of a stream (a chunk may hold several tokens), over all gaps",
+    "itl": "ITL: gap between two chunks of a stream (a chunk may hold several tokens)",
     "e2el": "E2EL: time from sending a request to its last output token",
 }
 #: Every title in full, so that each can be translated as it stands.
@@ -56,10 +56,8 @@ def _reader(which: str, at: str) -> Compute:
     def compute(facts: Facts) -> float | None:
         return facts.get(name)
 
-    of_group = "; of several runs the median of their " + (
-        "means" if at == "mean" else f"{at}s, never an average of it"
-    )
-    compute.__doc__ = f"{FORMULAS[which]}; {at} over the completed requests of one run, as reported{of_group}."
+    over = "gaps" if which == "itl" else "completed requests"
+    compute.__doc__ = f"{FORMULAS[which]}; {at} over all {over} of one run, as reported."
     return compute
 
 

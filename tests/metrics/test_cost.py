@@ -89,6 +89,10 @@ class TestUnknown:
         ("pools", "words"),
         [
             ([H200, PoolUse("b300", "B300", 8)], "no price for B300 in tier rental on 2026-06-30"),
+            (
+                [PoolUse("x", "X1", 8, "prefill"), H200, PoolUse("y", "Y1", 8), PoolUse("x", "X1", 8)],
+                "no price for X1, Y1 in tier rental on 2026-06-30",
+            ),
             ([replace(ASCEND, chips=None)], "the number of Ascend 910C chips is unknown"),
             ([PoolUse("", "", 8)], "the chip of a pool is unknown"),
             ([], "the chips are unknown"),
@@ -98,6 +102,10 @@ class TestUnknown:
         cost = cost_of(pools, book(), "USD", Throughput(output=3200.0, total=28800.0))
         assert (cost.per_hour, cost.per_m_output, cost.per_m_total) == (None, None, None)
         assert str(cost.missing) == words
+
+    def test_a_missing_price_is_told_before_a_missing_rate(self) -> None:
+        pools = [ASCEND, PoolUse("b300", "B300", 8)]
+        assert "B300" in str(cost_of(pools, book(rates=()), "USD", Throughput(output=1.0)).missing)
 
     def test_no_exchange_rate(self) -> None:
         cost = cost_of([H200, ASCEND], book(rates=()), "USD", Throughput(output=3200.0))
