@@ -99,7 +99,8 @@ def _word_of(facet: str, value: float, catalogue: Catalogue) -> str:
         case "load":
             return catalogue.workloads[number].loop
         case "machine":
-            return catalogue.machines[number].name
+            machine = catalogue.machines.get(number)
+            return machine.name if machine else UNKNOWN
         case "evidence":
             return EVIDENCE[number]
         case "verification":

@@ -108,7 +108,10 @@ def load_facts(selection: Selection, catalogue: Catalogue, metrics: Sequence[str
         cursor.execute(query, values)
         rows = cursor.fetchall()
     table = np.array(rows, dtype=np.float64) if rows else np.empty((0, len(columns)))
-    return Facts(table, {name: place for place, name in enumerate(columns)})
+    found = Facts(table, {name: place for place, name in enumerate(columns)})
+    # What was stored since the catalogue was read is for the next request.
+    found.table = table[np.isin(found["workload"], list(catalogue.workloads))]
+    return found
 
 
 def restriction(selection: Selection, values: dict[str, Any]) -> tuple[str, str]:

@@ -44,8 +44,8 @@ def load_rows(
         configuration = configurations[configuration_id]
         rows[group] = Row(
             group, series, curve, configuration, workloads[workload_id], load_kind, load_value, context,
-            engine_version, image, evidence, verification, plausibility, origin, runs, left_out, _time(first), _time(last),
-            source, figures, cost_of(configuration, figures),
+            engine_version, image, evidence, verification, plausibility, origin, runs, left_out,
+            _time(first), _time(last), source, figures, cost_of(configuration, figures),
         )  # fmt: skip
     return rows
 
