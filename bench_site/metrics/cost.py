@@ -112,7 +112,7 @@ def hourly(pools: Sequence[PoolUse], book: PriceBook, currency: str) -> Hourly:
 
 
 def _gap(pools: Sequence[PoolUse], book: PriceBook) -> Missing | None:
-    """What the pools lack, the most basic first; a price is missed for all chips at once, so that one visit mends it."""
+    """What the pools lack, the most basic first; all chips without a price at once."""
     if not pools:
         return Missing(_("the chips are unknown"))
     if any(not pool.chip for pool in pools):
