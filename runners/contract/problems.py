@@ -20,6 +20,7 @@ PROBLEMS: dict[str, tuple[int, str, str]] = {
         "The body cannot be decompressed",
         "Compress it again with gzip or zstd, or send it plain.",
     ),
+    "incomplete": (400, "The body ended early", "Send it again; if a proxy is in between, look at its limits."),
     "bad-query": (400, "A URL parameter is wrong", "Correct the parameter named."),
     "not-signed-in": (
         401,

@@ -1,0 +1,133 @@
+"""Chips, models and machines by the names that reports use for them."""
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from django.db import connection
+
+from bench_site.runs.models import Chip, LanguageModel, Machine
+from bench_site.runs.models.catalogue import slug_of
+from runners.contract import Report
+
+slug = functools.lru_cache(maxsize=10_000)(slug_of)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A chip or model of the catalogue; ``bandwidth`` of one chip in bytes/s, None where unknown."""
+
+    id: int
+    slug: str
+    known: bool
+    bandwidth: float | None = None
+
+
+@dataclass(slots=True)
+class Names:
+    """The names in some reports: chips and models by the slug of the name (the first spelling is kept), machines."""
+
+    chips: dict[str, str] = field(default_factory=dict)
+    models: dict[str, str] = field(default_factory=dict)
+    machines: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, reports: Iterable[Report]) -> "Names":
+        """The names that ``reports`` mention."""
+        names = cls()
+        for report in reports:
+            for pool in report.system.pools:
+                if pool.chip:
+                    names.chips.setdefault(slug(pool.chip), pool.chip)
+            if report.model.name:
+                names.models.setdefault(slug(report.model.name), report.model.name)
+            if report.system.machine:
+                names.machines.add(report.system.machine)
+        return names
+
+
+# Capitals: found through an alias, which wins over an entry's own slug.
+_LOOK_UP = """
+SELECT 'C', a.slug, c.id, c.slug, c.known, c.bandwidth
+  FROM runs_chipalias a JOIN runs_chip c ON c.id = a.chip_id WHERE a.slug = ANY(%(chips)s)
+UNION ALL SELECT 'c', slug, id, slug, known, bandwidth FROM runs_chip WHERE slug = ANY(%(chips)s)
+UNION ALL SELECT 'M', a.slug, m.id, m.slug, m.known, NULL
+  FROM runs_modelalias a JOIN runs_languagemodel m ON m.id = a.model_id WHERE a.slug = ANY(%(models)s)
+UNION ALL SELECT 'm', slug, id, slug, known, NULL FROM runs_languagemodel WHERE slug = ANY(%(models)s)
+UNION ALL SELECT 'h', name, id, name, registered, NULL FROM runs_machine WHERE name = ANY(%(machines)s)
+"""
+
+
+class Catalogue:
+    """What the database knows about some names. One query; it is never older than its transaction's statement."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.chips: dict[str, Entry] = {}
+        self.models: dict[str, Entry] = {}
+        self.machines: dict[str, int] = {}
+        self._look_up()
+
+    def _look_up(self) -> None:
+        names = self.names
+        parameters = {"chips": list(names.chips), "models": list(names.models), "machines": list(names.machines)}
+        with connection.cursor() as cursor:
+            cursor.execute(_LOOK_UP, parameters)
+            for what, name, key, own, known, bandwidth in cursor.fetchall():
+                if what == "h":
+                    self.machines[name] = key
+                else:
+                    table = self.chips if what in "cC" else self.models
+                    entry = Entry(key, own, known, bandwidth)
+                    table[name] = entry if what.isupper() else table.get(name, entry)
+
+    def enter_unknown(self) -> None:
+        """Enter the names that nobody knows yet, marked ``known=False`` for the operator to map; never drop them."""
+        names = self.names
+        chips = sorted(names.chips.keys() - self.chips.keys())
+        models = sorted(names.models.keys() - self.models.keys())
+        machines = sorted(names.machines - self.machines.keys())
+        if not (chips or models or machines):
+            return
+        # In one order everywhere, each sorted: two uploads of the same names must not wait for each other crosswise.
+        Chip.objects.bulk_create(
+            [Chip(slug=key, name=names.chips[key], known=False) for key in chips], ignore_conflicts=True
+        )
+        LanguageModel.objects.bulk_create(
+            [LanguageModel(slug=key, name=names.models[key], known=False) for key in models], ignore_conflicts=True
+        )
+        Machine.objects.bulk_create([Machine(name=name) for name in machines], ignore_conflicts=True)
+        self._look_up()
+
+    def chip(self, name: str) -> Entry | None:
+        """The chip that ``name`` stands for; None if it is not in the catalogue (before ``enter_unknown``)."""
+        return self.chips.get(slug(name))
+
+    def model(self, name: str) -> Entry | None:
+        """The model that ``name`` stands for."""
+        return self.models.get(slug(name))
+
+    def chip_slug(self, name: str) -> str:
+        """The catalogue's slug for a chip's name; an unknown name stands for itself."""
+        entry = self.chip(name)
+        return entry.slug if entry else slug(name)
+
+    def model_slug(self, name: str) -> str:
+        """The catalogue's slug for a model's name."""
+        entry = self.model(name)
+        return entry.slug if entry else slug(name)
+
+    def bandwidth(self, name: str) -> float | None:
+        """Memory bandwidth of one chip in bytes/s; None where unknown."""
+        entry = self.chip(name)
+        return entry.bandwidth if entry else None
+
+    def unknown(self, report: Report) -> tuple[list[str], list[str]]:
+        """The names in ``report`` (chips, models) that wait for the operator to map them."""
+        chips = {pool.chip for pool in report.system.pools if pool.chip and not _known(self.chip(pool.chip))}
+        model = report.model.name
+        return sorted(chips), [model] if model and not _known(self.model(model)) else []
+
+
+def _known(entry: Entry | None) -> bool:
+    return entry is not None and entry.known
