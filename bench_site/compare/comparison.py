@@ -17,12 +17,16 @@ from bench_site.compare.facts import load_facts
 from bench_site.compare.rows import load_rows
 from bench_site.compare.selection import UNKNOWN, Selection
 from bench_site.compare.shapes import Comparison, Curve
+from bench_site.compare.sources import attach_sources
 from bench_site.compare.words import filter_words
 from bench_site.runs.models.words import label
 
 
-def compare(selection: Selection, *, chart: bool = True) -> Comparison:
-    """Everything that is shown for ``selection``. Without ``chart`` no curves: for a CSV or an answer in text."""
+def compare(selection: Selection, *, chart: bool = True, sources: bool = False) -> Comparison:
+    """Everything that is shown for ``selection``.
+
+    Without ``chart`` there are no curves; with ``sources`` the rows know their runs: both for a CSV.
+    """
     catalogue = load_catalogue()
     books = load_books(selection, catalogue)
     facts = load_facts(selection, catalogue, ranking.needed_metrics(selection))
@@ -47,6 +51,8 @@ def compare(selection: Selection, *, chart: bool = True) -> Comparison:
     for row in frontier:
         row.on_frontier = True
     rows = [found[place] for place in listed.tolist() if place in found]
+    if sources:
+        attach_sources(rows)
     lines = curves.curves_of(found[place] for place in drawn.tolist() if place in found)
     rates = books.rates()
     return Comparison(

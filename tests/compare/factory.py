@@ -18,7 +18,12 @@ from runners.contract.receipt import Receipt
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 _numbers = itertools.count(1)
 
-CHIPS = {"h200": ("H200", "NVIDIA"), "mi355x": ("MI355X", "AMD"), "tpuv7": ("TPU v7", "Google"), "ascend910c": ("Ascend 910C", "Huawei")}  # fmt: skip
+CHIPS = {
+    "h200": ("H200", "NVIDIA"),
+    "mi355x": ("MI355X", "AMD"),
+    "tpuv7": ("TPU v7", "Google"),
+    "ascend910c": ("Ascend 910C", "Huawei"),
+}
 
 
 def catalogue() -> dict[str, Chip]:
@@ -69,7 +74,7 @@ def report(
     loads: Iterable[tuple[float, float | None, float | None]] = (),
     **more: Any,
 ) -> Report:
-    """A report of one point (or of ``loads``: concurrency, TPOT in s, output tokens/s); ``more`` are its other parts."""
+    """A report of one point (or of ``loads``: concurrency, TPOT in s, output tokens/s); ``more``: other parts."""
     points = [_point(loop, *one, ttft, context) for one in (loads or [(load, tpot, rate)])]
     at = NOON + timedelta(days=days)
     return Report.model_validate(
