@@ -1,13 +1,16 @@
 """``fuseboard compare``"""
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import parse_qsl, urlsplit
 
 import typer
 
-from runners.commands.terminal import console, plain, say, stop
+from runners.commands.terminal import console, natural_width, plain, say, stop
 from runners.exits import Exit
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 def compare(
@@ -85,6 +88,8 @@ def _show(text: str, *, everything: bool) -> None:
     if not everything:
         columns = {title: cells for title, cells in columns.items() if any(cells)}
         same = {title: cells[0] for title, cells in columns.items() if len(body) > 1 and len(set(cells)) == 1}
+        if len(same) == len(columns):
+            same.popitem()  # rows that agree in everything are still rows
         if same:
             console().print(plain("; ".join(f"{title}: {value}" for title, value in same.items())), style="dim")
         columns = {title: cells for title, cells in columns.items() if title not in same}
@@ -92,27 +97,28 @@ def _show(text: str, *, everything: bool) -> None:
 
 
 def _print(columns: dict[str, list[str]], *, everything: bool) -> None:
-    from rich.table import Table
-
     out = console()
-    shown: dict[str, list[str]] = {}
-    used = 0
-    for title, cells in columns.items():
-        used += min(30, max(len(title) if len(title) < 12 else 12, *map(len, cells))) + 2
-        if shown and used > out.width and not everything:
-            break
-        shown[title] = cells
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title, cells in shown.items():
-        numeric = all(_is_number(cell) for cell in cells if cell)
-        table.add_column(plain(title), justify="right" if numeric else "left", overflow="fold")
-    for row in zip(*shown.values(), strict=True):
-        table.add_row(*map(plain, row))
+    shown = dict(columns)
+    while len(shown) > 1 and not everything and natural_width(out, _table(shown)) > out.width:
+        shown.popitem()
+    table = _table(shown)
     if everything:
-        out.width = max(out.width, out.measure(table).maximum)
+        out.width = max(out.width, natural_width(out, table))
     out.print(table)
     if len(shown) < len(columns):
         say(f"{len(columns) - len(shown)} more columns: --all shows them, --csv has them too")
+
+
+def _table(columns: dict[str, list[str]]) -> "Table":
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title, cells in columns.items():
+        numeric = all(_is_number(cell) for cell in cells if cell)
+        table.add_column(plain(title), justify="right" if numeric else "left", overflow="fold")
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*map(plain, row))
+    return table
 
 
 def _unguarded(cell: str) -> str:

@@ -91,6 +91,7 @@ def _facts(given: dict[str, Any]) -> list[tuple[str, str]]:
     from pydantic import ValidationError
 
     from runners.contract.context import Context
+    from runners.contract.vocabulary import PoolRole
 
     try:
         names = given.keys() & Context.model_fields.keys()
@@ -101,4 +102,7 @@ def _facts(given: dict[str, Any]) -> list[tuple[str, str]]:
             name = next((str(step) for step in wrong["loc"] if step in Context.model_fields), "pool")
             say(f"--{name.replace('_', '-')}: {wrong['msg'].removeprefix('Value error, ')}, found {wrong['input']!r}")
         raise typer.Exit(Exit.USAGE) from None
+    except ValueError as error:
+        roles = ", ".join(role.value for role in PoolRole)
+        stop(f"--pool takes ROLE:CHIP:CHIPS with a role of {roles}: {error}", Exit.USAGE)
     return context.as_query()

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from runners.commands.terminal import plain
+from runners.commands.terminal import natural_width, plain
 from runners.deliver import Outcome
 from runners.exits import Exit
 
@@ -69,7 +69,7 @@ def _plain_outcome(outcome: Outcome) -> dict[str, Any]:
 def show(outcomes: list[Outcome], out: "Console") -> None:
     """The table of receipts, then what was refused, what is missing, and what there is to note."""
     if outcomes:
-        out.print(_table(outcomes))
+        _show_table(outcomes, out)
     for outcome in outcomes:
         if outcome.problem:
             _show_problem(outcome.name, outcome.problem, out)
@@ -83,7 +83,19 @@ def show(outcomes: list[Outcome], out: "Console") -> None:
         out.print(plain(detail), style="yellow")
 
 
-def _table(outcomes: list[Outcome]) -> Any:
+def _show_table(outcomes: list[Outcome], out: "Console") -> None:
+    """On a narrow terminal the links go below: folded in a column nobody could click or copy them."""
+    table = _table(outcomes, links=True)
+    wide = natural_width(out, table) <= out.width
+    out.print(table if wide else _table(outcomes, links=False))
+    if not wide:
+        for outcome in outcomes:
+            for receipt in outcome.receipts:
+                if receipt.outcome != "checked":
+                    out.print(plain(outcome.link(receipt.url)), soft_wrap=True)
+
+
+def _table(outcomes: list[Outcome], *, links: bool) -> Any:
     from rich.table import Table
     from rich.text import Text
 
@@ -92,19 +104,20 @@ def _table(outcomes: list[Outcome]) -> Any:
         table.add_column(title, overflow="fold")
     table.add_column("points", justify="right")
     table.add_column("plausibility")
-    table.add_column("link", overflow="fold")
+    if links:
+        table.add_column("link")
     for outcome in outcomes:
         name = Text(plain(outcome.name))
         for receipt in outcome.receipts:
             word, style = WORDS[receipt.outcome]
             revision = f" (revision {receipt.revision})" if receipt.revision > 1 else ""
             address = "" if receipt.outcome == "checked" else outcome.link(receipt.url)
-            known = (str(receipt.points), receipt.plausibility, plain(address))
+            known = [str(receipt.points), receipt.plausibility, *([plain(address)] if links else [])]
             table.add_row(name, short(receipt), Text(word + revision, style), *known)
         if not outcome.receipts or outcome.state == "refused":
             word, style = WORDS[outcome.state]
             later = outcome.link(outcome.answer.url) if outcome.answer and outcome.state == "received" else ""
-            table.add_row(name, "", Text(word, style), "", "", plain(later))
+            table.add_row(name, "", Text(word, style), "", "", *([plain(later)] if links else []))
     return table
 
 

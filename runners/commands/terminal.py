@@ -9,11 +9,12 @@ from runners.exits import Exit
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 #: C0 and C1 controls but newline and tab: a file name or a site's message must not move the cursor or change the title.
 _CONTROLS = {code: "\N{REPLACEMENT CHARACTER}" for code in [*range(32), *range(127, 160)] if code not in (9, 10)}
-#: Columns of a table that goes to a file or a pipe, where no terminal says how wide it is.
-_PIPE_WIDTH = 160
+#: What goes to a file or a pipe is never folded: one line a row, for grep and for links that stay whole.
+_PIPE_WIDTH = 100_000
 
 
 def plain(text: object) -> str:
@@ -39,3 +40,8 @@ def console(*, stderr: bool = False) -> "Console":
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else _PIPE_WIDTH
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False, width=width)
+
+
+def natural_width(out: "Console", table: "Table") -> int:
+    """Columns that ``table`` would take if the terminal had no edge."""
+    return out.measure(table, options=out.options.update(width=_PIPE_WIDTH)).maximum

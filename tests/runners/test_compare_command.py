@@ -1,0 +1,109 @@
+"""``fuseboard compare``: the site's table in a terminal, or its CSV byte for byte."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.runners.fakesite import TOKEN, problem_of, says
+from tests.runners.tools import ROOT
+
+CSV = (
+    b"\xef\xbb\xbfmodel,chip,tokens/s per user,price tier,empty,notes\r\n"
+    b"kimi-k3,h200,120.5,list,,'=1+1\r\n"
+    b'kimi-k3,b200,240.25,list,,"a, ""b"""\r\n'
+)
+
+
+@pytest.fixture(autouse=True)
+def table(site):
+    site.compare = CSV
+
+
+def test_csv_is_byte_for_byte(signed_in):
+    command = [
+        sys.executable,
+        "-m",
+        "runners.cli",
+        "compare",
+        "--param",
+        "model=kimi-k3",
+        "--param",
+        "chip=h200",
+        "--csv",
+    ]
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    assert process.stdout == CSV
+    assert signed_in.requests[-1].query == {"model": ["kimi-k3"], "chip": ["h200"]}
+    assert signed_in.requests[-1].headers["Authorization"] == f"Bearer {TOKEN}"
+
+
+def test_the_table_says_once_what_all_rows_share(signed_in, run):
+    result = run("compare")
+    assert result.exit_code == 0
+    first, *rest = result.stdout.splitlines()
+    assert first == "model: kimi-k3; price tier: list"
+    assert "empty" not in result.stdout
+    assert "=1+1" in result.stdout
+    assert "'=1+1" not in result.stdout
+    assert [line.split()[:2] for line in rest[1:]] == [["h200", "120.5"], ["b200", "240.25"]]
+
+
+def test_all_shows_every_column(signed_in, run):
+    header = run("compare", "--all").stdout.splitlines()[0]
+    assert header.split() == ["model", "chip", "tokens/s", "per", "user", "price", "tier", "empty", "notes"]
+
+
+def test_a_narrow_terminal_says_what_it_leaves_out(signed_in, run, monkeypatch):
+    monkeypatch.setattr("runners.commands.terminal._PIPE_WIDTH", 20)
+    monkeypatch.setattr("runners.commands.terminal.natural_width", lambda out, table: len(table.columns) * 10)
+    monkeypatch.setattr("runners.commands.compare.natural_width", lambda out, table: len(table.columns) * 10)
+    assert "1 more columns: --all shows them" in run("compare").stderr
+
+
+@pytest.mark.parametrize("path", ["/compare/?model=a&chip=b&chip=c", "/compare.csv?model=a&chip=b&chip=c"])
+def test_a_pasted_address(signed_in, run, path):
+    assert run("compare", signed_in.url + path, "--param", "tier=spot").exit_code == 0
+    assert signed_in.requests[0].query == {"model": ["a"], "chip": ["b", "c"], "tier": ["spot"]}
+    assert run("compare", path).exit_code == 0
+    assert signed_in.requests[1].query == {"model": ["a"], "chip": ["b", "c"]}
+
+
+def test_another_sites_address_does_not_get_our_token(site, home, run, monkeypatch):
+    monkeypatch.setenv("FUSEBOARD_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("FUSEBOARD_TOKEN", "fb_secret")
+    assert run("compare", f"{site.url}/compare/?model=a").exit_code == 0
+    assert "Authorization" not in site.requests[0].headers
+
+
+def test_no_rows(signed_in, run):
+    signed_in.compare = CSV.split(b"\r\n")[0] + b"\r\n"
+    result = run("compare")
+    assert result.exit_code == 0
+    assert "no rows match" in result.stderr
+
+
+def test_rows_that_agree_in_everything_are_still_shown(signed_in, run):
+    signed_in.compare = b"chip,model\r\na,b\r\na,b\r\n"
+    assert len(run("compare").stdout.splitlines()) == 4
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (problem_of("not-signed-in"), 4),
+        (problem_of("bad-query"), 1),
+        (says(200, b"<html>", "text/html"), 3),
+        (says(302, Location="/account/sign-in/"), 3),
+    ],
+)
+def test_what_is_no_table(signed_in, run, answer, code):
+    signed_in.faults = [answer]
+    result = run("compare")
+    assert result.exit_code == code
+    assert result.stdout == ""
+
+
+def test_a_wrong_param(signed_in, run):
+    assert run("compare", "--param", "chip").exit_code == 2
+    assert signed_in.requests == []
