@@ -30,7 +30,7 @@ class Seeded:
     def words(self) -> str:
         """One line for the log."""
         new = ", ".join(f"{count} {name}" for name, count in self.added.items() if count)
-        return f"catalogue: {new} added" if new else "catalogue: nothing new"
+        return f"seed: {new} added" if new else f"seed: nothing new among {', '.join(self.added)}"
 
 
 @transaction.atomic
