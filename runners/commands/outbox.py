@@ -59,26 +59,28 @@ def _reason(note: dict[str, Any]) -> str | None:
 
 
 def _print(rows: list[dict[str, Any]]) -> None:
+    """The list, and each reason once below it: 200 reports usually wait for one and the same site."""
     from rich.table import Table
 
+    sites = dict.fromkeys(row["url"] for row in rows)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("id", "state", "since"):
         table.add_column(title, no_wrap=True)
     table.add_column("bytes", justify="right", no_wrap=True)
-    for title in ("file", "site", "why"):
-        table.add_column(title, overflow="fold")
+    table.add_column("file", overflow="fold")
+    if len(sites) > 1:
+        table.add_column("site", overflow="fold")
     for row in rows:
-        cells = (
-            row["id"][:10],
-            row["state"],
-            row["since"],
-            f"{row['bytes']:,}",
-            row["name"],
-            row["url"],
-            row["reason"] or "",
-        )
-        table.add_row(*map(plain, cells))
-    console().print(table)
+        cells = [row["id"][:10], row["state"], row["since"][:16].replace("T", " "), f"{row['bytes']:,}", row["name"]]
+        table.add_row(*map(plain, [*cells, *([row["url"]] if len(sites) > 1 else [])]))
+    out = console()
+    out.print(table)
+    if len(sites) == 1:
+        out.print(plain(f"all for {next(iter(sites))}"))
+    for reason in dict.fromkeys(row["reason"] for row in rows if row["reason"]):
+        ids = [row["id"][:10] for row in rows if row["reason"] == reason]
+        more = f" and {len(ids) - 1} more" if len(ids) > 1 else ""
+        out.print(plain(f"{ids[0]}{more}: {reason}"), style="yellow")
 
 
 @app.command()

@@ -151,8 +151,10 @@ def _show_understood(outcome: Outcome, out: "Console") -> None:
         tool = " ".join(part for part in (answer.tool, answer.tool_version) if part) or "no known tool"
         out.print()
         out.print(plain(f"{outcome.name}: {tool}, {answer.bytes} bytes" + (f" ({answer.why})" if answer.why else "")))
+    elif answer.removed or any(run.missing or run.notes for run in answer.runs):
+        out.print(plain(f"{outcome.name}:"))
     if answer.removed:
-        out.print(plain(f"{outcome.name}: secret fields taken out before storing: {', '.join(answer.removed)}"))
+        out.print(plain(f"  secret fields taken out before storing: {', '.join(answer.removed)}"))
     for run in answer.runs:
         if answer.state == "checked" and run.understood:
             out.print(plain(f"  result {run.record}: {_summary(run.understood)}"))
