@@ -10,8 +10,9 @@ def empty_broker(home: Path) -> None:
     or a kill cut short: a worker that reads it dies at every start. Folders are emptied, not replaced, because the web
     server may be writing into them.
     """
+    (home / "broker").mkdir(mode=0o700, exist_ok=True)
     for name in ("messages", "control", "processed"):
         folder = home / "broker" / name
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
         for path in folder.iterdir():
             path.unlink(missing_ok=True)

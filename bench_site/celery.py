@@ -1,6 +1,7 @@
 """The Celery application. Import it wherever tasks are sent: `urls.py` and `manage.py` do."""
 
 import os
+import warnings
 from typing import Any
 
 from celery import Celery
@@ -27,6 +28,9 @@ class HintTask(DjangoTask):
     def apply_async_on_commit(self, *args: Any, **kwargs: Any) -> None:
         transaction.on_commit(lambda: self.apply_async(*args, **kwargs), robust=True)
 
+
+# As root in a container this is how it is; only JSON is accepted, so a message cannot carry code.
+warnings.filterwarnings("ignore", message="You're running the worker with superuser privileges")
 
 app = Celery("fuseboard", task_cls=HintTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")

@@ -33,17 +33,10 @@ def main(arguments: list[str]) -> int:
     call_command("migrate", interactive=False, verbosity=0)
     made: dict[str, str] = {}
     demo = "--demo" in arguments
-    _seed(demo)
+    call_command("seed", *(["--demo"] if demo else []), verbosity=0, stdout=sys.stderr)
     _accounts(made, Path(settings.FUSEBOARD_HOME), demo)
     print(json.dumps(made))
     return 0
-
-
-def _seed(demo: bool) -> None:
-    from django.core.management import call_command, get_commands
-
-    if "seed" in get_commands():
-        call_command("seed", *(["--demo"] if demo else []), stdout=sys.stderr)
 
 
 def _accounts(made: dict[str, str], home: Path, demo: bool) -> None:

@@ -268,6 +268,7 @@ LOGGING: dict[str, Any] = {
         # Django's own handlers would print everything twice, and mail to nobody.
         "django": {"handlers": [], "propagate": True, "level": "INFO"},
         "django.server": {"handlers": [], "propagate": True},
+        "kombu.connection": {"level": "ERROR"},  # the file-system broker has no host name, and is told so each time
         "psycopg.pool": {"level": "ERROR"},  # one warning per retry while the database is away
     },
 }

@@ -8,6 +8,7 @@ from django.urls import include, path
 
 import bench_site.celery  # noqa: F401  every process that serves requests must know the broker before it sends a task
 from bench_site import health
+from bench_site.ingest.api import api
 
 
 def favicon(request: HttpRequest) -> HttpResponse:
@@ -21,27 +22,7 @@ urlpatterns = [
     path("readyz", health.readyz, name="readyz"),
     path("i18n/", include("django.conf.urls.i18n")),
     path("admin/", admin.site.urls),
+    path("account/", include("bench_site.fleet.urls")),
+    path("api/v1/", api.urls),
+    path("", include("bench_site.present.urls")),
 ]
-
-
-def _planned() -> None:
-    """Parts whose modules are being written; goes away with the last of them."""
-    import importlib.util
-
-    def there(name: str) -> bool:
-        try:
-            return importlib.util.find_spec(name) is not None
-        except ModuleNotFoundError:
-            return False
-
-    if there("bench_site.ingest.api"):
-        from bench_site.ingest.api import api
-
-        urlpatterns.append(path("api/v1/", api.urls))
-    if there("bench_site.fleet.urls"):
-        urlpatterns.append(path("account/", include("bench_site.fleet.urls")))
-    if there("bench_site.present.urls"):
-        urlpatterns.append(path("", include("bench_site.present.urls")))
-
-
-_planned()
