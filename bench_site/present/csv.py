@@ -14,13 +14,18 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import translation
 
+from bench_site.compare import selection as selections
+from bench_site.compare.comparison import compare
 from bench_site.compare.selection import BookChoice, Selection
 from bench_site.compare.shapes import UNKNOWN, Comparison, Row
+from bench_site.ingest.answers import answer_problem
 from bench_site.metrics import HEADLINE, metric_named
 from bench_site.runs.models.words import Plausibility
+from runners.contract.problems import FieldError, Problem, problem
 
 Value = str | int | float | Decimal | bool | date | None
 
@@ -55,6 +60,29 @@ class Column:
     def header(self, sheet: Sheet) -> str:
         """The name with the unit in brackets."""
         return f"{self.name} ({self.unit.format(currency=sheet.currency)})" if self.unit else self.name
+
+
+def response(request: HttpRequest) -> HttpResponse:
+    """``/compare.csv``: the rows of the page with the same parameters. A wrong parameter is a 400 that names it.
+
+    The page can show a sentence and go on without the parameter; a file that silently holds other rows cannot.
+    """
+    try:
+        selection = selections.parse(request.GET)
+    except selections.BadSelection as bad:
+        return answer_problem(bad_query(bad))
+    data = export(compare(selection, chart=False, sources=True), request.build_absolute_uri("/").rstrip("/"))
+    headers = {"Content-Disposition": 'attachment; filename="fuseboard-compare.csv"'}
+    return HttpResponse(data, content_type="text/csv; charset=utf-8", headers=headers)
+
+
+def bad_query(bad: selections.BadSelection) -> Problem:
+    """The problem document that names every wrong parameter."""
+    errors = [
+        FieldError(path=one.name, code="bad-query", message=str(one), found=one.found, allowed=one.allowed)
+        for one in bad.errors
+    ]
+    return problem("bad-query", str(bad), errors)
 
 
 def export(comparison: Comparison, site: str = "") -> bytes:
@@ -123,15 +151,15 @@ def _pools(row: Row, _sheet: Sheet) -> str:
     )
 
 
-def _figures() -> list[Column]:
-    """Every headline metric, and its interval where it has one."""
-    found = []
-    for name, interval in HEADLINE.items():
-        metric = metric_named(name)
-        for end in ("value", "low", "high") if interval else ("value",):
-            title = name if end == "value" else f"{name}_{end}"
-            found.append(Column(title, metric.display_unit, _figure(name, end, metric.scale)))
-    return found
+def _metric(name: str, end: str = "value") -> Column:
+    metric = metric_named(name)
+    return Column(name if end == "value" else f"{name}_{end}", metric.display_unit, _figure(name, end, metric.scale))
+
+
+def _other_metrics(already: Iterable[str]) -> list[Column]:
+    """What is left of the headline metrics: those that are not among ``already``, and every interval."""
+    found = [_metric(name) for name in HEADLINE if name not in already]
+    return found + [_metric(name, end) for name, interval in HEADLINE.items() if interval for end in ("low", "high")]
 
 
 def _figure(name: str, end: str, scale: float) -> Callable[[Row, Sheet], Value]:
@@ -155,19 +183,32 @@ def _permalink(row: Row, sheet: Sheet) -> str:
     return f"{sheet.site}{reverse('compare')}?{alone.to_query()}"
 
 
+#: The metrics of the page's table.
+TABLE = ("interactivity", "output_tokens_per_s_per_chip", "ttft_p50", "tpot_p50")
+
+#: First what the page's table shows, in its order; then the rest of what is known of a row.
 COLUMNS: tuple[Column, ...] = (
     Column("rank", "", lambda row, _: row.rank),
-    Column("on_frontier", "", lambda row, _: row.on_frontier),
     Column("model", "", lambda row, _: row.configuration.model),
     Column("pools", "", _pools),
+    Column("engine", "", lambda row, _: row.configuration.engine),
+    Column("strategy", "", lambda row, _: row.configuration.kernel),
+    Column("speculative", "", lambda row, _: row.configuration.speculative),
+    Column("load", "", lambda row, _: displayed(row.load_value, 1.0)),
+    *map(_metric, TABLE),
+    Column("cost_per_m_output_tokens", "{currency}/M output tokens", lambda row, _: row.cost.per_m_output),
+    Column("evidence", "", lambda row, _: row.evidence),
+    Column("verification", "", lambda row, _: row.verification),
+    Column("runs", "", lambda row, _: row.runs),
+    Column("plausibility", "", lambda row, _: row.plausibility),
+    Column("on_frontier", "", lambda row, _: row.on_frontier),
+    Column("load_kind", "", lambda row, _: row.load_kind),
+    Column("context", "tokens", lambda row, _: row.context_tokens),
     Column("chips", "", lambda row, _: row.configuration.chips),
     Column("vendor", "", lambda row, _: row.configuration.vendor),
-    Column("engine", "", lambda row, _: row.configuration.engine),
     Column("engine_version", "", lambda row, _: row.engine_version),
     Column("image", "", lambda row, _: row.image),
     Column("precision", "", lambda row, _: row.configuration.precision),
-    Column("strategy", "", lambda row, _: row.configuration.kernel),
-    Column("speculative", "", lambda row, _: row.configuration.speculative),
     Column("draft_tokens", "", lambda row, _: row.configuration.draft_tokens),
     Column("acceptance_source", "", lambda row, _: row.configuration.acceptance_source),
     Column("workload", "", lambda row, _: row.workload.slug),
@@ -175,12 +216,8 @@ COLUMNS: tuple[Column, ...] = (
     Column("dataset", "", lambda row, _: row.workload.dataset),
     Column("input_asked", "tokens", lambda row, _: row.workload.input_tokens),
     Column("output_asked", "tokens", lambda row, _: row.workload.output_tokens),
-    Column("load_kind", "", lambda row, _: row.load_kind),
-    Column("load", "requests, or requests/s for a request rate", lambda row, _: displayed(row.load_value, 1.0)),
-    Column("context", "tokens", lambda row, _: row.context_tokens),
-    *_figures(),
+    *_other_metrics(TABLE),
     Column("interactivity_from", "", lambda row, _: row.interactivity_from and f"tpot_{row.interactivity_from}"),
-    Column("cost_per_m_output_tokens", "{currency}/M output tokens", lambda row, _: row.cost.per_m_output),
     Column("cost_per_m_output_tokens_low", "{currency}/M output tokens", lambda row, _: row.cost.per_m_output_low),
     Column("cost_per_m_output_tokens_high", "{currency}/M output tokens", lambda row, _: row.cost.per_m_output_high),
     Column("cost_per_m_total_tokens", "{currency}/M tokens", lambda row, _: row.cost.per_m_total),
@@ -192,11 +229,7 @@ COLUMNS: tuple[Column, ...] = (
     ),
     Column("exchange_rate_date", "", lambda _, sheet: _rates(sheet, lambda r: r.date.isoformat())),
     Column("utilisation", "share", lambda _, sheet: sheet.comparison.utilisation),
-    Column("evidence", "", lambda row, _: row.evidence),
-    Column("verification", "", lambda row, _: row.verification),
-    Column("plausibility", "", lambda row, _: row.plausibility),
     Column("origin", "", lambda row, _: row.origin),
-    Column("runs", "", lambda row, _: row.runs),
     Column("runs_left_out", "", lambda row, _: row.runs_left_out),
     Column("first_run_at", "UTC", lambda row, _: row.first_run_at),
     Column("last_run_at", "UTC", lambda row, _: row.last_run_at),

@@ -5,6 +5,7 @@ import io
 from decimal import Decimal
 
 import pytest
+from django.test import Client
 from django.utils import translation
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,3 +89,17 @@ def test_rows_and_page_limit_it_and_the_language_changes_nothing() -> None:
     assert len(read(export(compare(Selection(chip=("tpuv7",)))))) == 0
     names = [column.name for column in COLUMNS]
     assert len(set(names)) == len(names)
+
+
+@pytest.mark.django_db
+def test_over_http(client: Client) -> None:
+    made.store(made.report(), made.report(load=2))
+    answer = client.get("/compare.csv", {"rows": "1"})
+    assert answer.status_code == 200 and answer["Content-Type"] == "text/csv; charset=utf-8"
+    (row,) = read(answer.content)
+    assert str(row["permalink"]).startswith("http://testserver/compare/?group=")
+    assert len(read(client.get("/compare.csv").content)) == 2
+    refused = client.get("/compare.csv", {"strategy": "mega", "utilisation": "2"})
+    assert refused.status_code == 400 and refused["Content-Type"] == "application/problem+json"
+    assert refused.json()["code"] == "bad-query"
+    assert [error["path"] for error in refused.json()["errors"]] == ["strategy", "utilisation"]
