@@ -17,7 +17,7 @@ from typing import NamedTuple, Self, TypeVar
 from urllib.parse import urlencode, urljoin
 
 import httpx2
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, RootModel, ValidationError
 
 from runners.contract.context import Context
 from runners.contract.problems import Problem, problem
@@ -57,12 +57,24 @@ class Refused(ClientError):
         self.problem = found
 
 
+class StillParsing(ClientError):
+    """The site has the report or file on its disk and has not read it yet; ``answer.url`` tells later."""
+
+    def __init__(self, answer: UploadAnswer) -> None:
+        super().__init__("still being parsed by the site")
+        self.answer = answer
+
+
 class Whoami(BaseModel):
     """Whom the site takes us for. ``scopes``: push, agent, read."""
 
     user: str | None = None
     scopes: list[str] = []
     machine: str | None = None
+
+
+class ReportAnswer(RootModel[Receipt | UploadAnswer]):
+    """Answer to one report: a receipt, or for a large one the same as for a file."""
 
 
 class Packed(NamedTuple):
@@ -136,12 +148,38 @@ class Client:
         return self._read(self._send("GET", "/api/v1/whoami"), Whoami)
 
     def push_report(
-        self, report: Report | bytes, *, amend: bool = False, reason: str | None = None, dry_run: bool = False
+        self,
+        report: Report | bytes,
+        *,
+        amend: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+        wait: float = 600.0,
     ) -> Receipt:
-        """Store one report (a model, or JSON as it is); with ``amend`` a changed one becomes a new revision."""
+        """Store one report (a model, or JSON as it is); with ``amend`` a changed one becomes a new revision.
+
+        A report of many samples is parsed in the background: asked for up to ``wait`` seconds, then StillParsing.
+        """
         body = report if isinstance(report, bytes) else report.model_dump_json(exclude_none=True).encode()
         query = amending(amend, reason) + ([("dry_run", "true")] if dry_run else [])
-        return self._read(self._post("/api/v1/runs", body, query), Receipt)
+        answer = self._read(self._post("/api/v1/runs", body, query), ReportAnswer).root
+        return answer if isinstance(answer, Receipt) else self._receipt_of(answer, wait)
+
+    def _receipt_of(self, answer: UploadAnswer, seconds: float) -> Receipt:
+        """The receipt of a report that was taken as a file."""
+        try:
+            answer = self.wait(answer, seconds=seconds)
+        except ClientError:  # that the site cannot be asked now does not take away that it has the report
+            raise StillParsing(answer) from None
+        if answer.state == "received":
+            raise StillParsing(answer)
+        for wrong in (answer.problem, *(run.problem for run in answer.runs)):
+            if wrong:
+                raise Refused(wrong)
+        for run in answer.runs:
+            if run.receipt:
+                return run.receipt
+        raise Unsent(f"{self.url} took the report and gave no receipt for it")
 
     def push_reports(self, reports: Iterable[Report | bytes]) -> BatchAnswer:
         """Store reports in requests of up to 100; each is stored or refused on its own, in the order given."""

@@ -21,6 +21,8 @@ SUFFIXES = frozenset(
 _OURS = frozenset({"id", "status", "evidence", "experiment", "source", "system", "model", "engine", "strategy"})
 _OURS |= {"workload", "points", "verification"}
 
+_LONGEST_NAME = 200
+
 Kind = Literal["report", "reports", "file"]
 
 
@@ -40,8 +42,9 @@ class Given:
 
     @property
     def filename(self) -> str:
-        """Its name alone: a path would tell the site how the sender's machine is organised."""
-        return os.path.basename(self.name)
+        """Its name alone, printable: a path would tell the site how the sender's machine is organised."""
+        name = "".join(letter if letter.isprintable() else "_" for letter in os.path.basename(self.name))
+        return name[-_LONGEST_NAME:]
 
 
 def _walk(folder: Path) -> Iterator[Path]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import urljoin
 
-from runners.client import BATCH, Client, ClientError, NotSignedIn, Refused, Unsent
+from runners.client import BATCH, Client, ClientError, NotSignedIn, Refused, StillParsing, Unsent
 from runners.contract.problems import FieldError, Problem, problem
 from runners.contract.receipt import Receipt, UploadAnswer
 from runners.retry import RETRY_STATUSES, Patience
@@ -134,7 +134,13 @@ class Delivery:
                 outcome = self._upload(claim)
             else:
                 amend, reason = _amending(entry)
-                outcome = self._stored(claim, self._client.push_report(claim.body(), amend=amend, reason=reason))
+                wait = self._wait_for_parsing
+                outcome = self._stored(
+                    claim, self._client.push_report(claim.body(), amend=amend, reason=reason, wait=wait)
+                )
+        except StillParsing as error:
+            claim.done()
+            outcome = of(entry, "received", answer=error.answer, detail=str(error))
         except Refused as error:
             self._failures = 0
             return self._refused(claim, error.problem)

@@ -25,9 +25,7 @@ def show(
         import json
 
         rows = [*waiting, *refused]
-        typer.echo(
-            json.dumps({"folder": str(outbox.root), "entries": rows, "damaged": damaged}, ensure_ascii=False, indent=2)
-        )
+        typer.echo(json.dumps({"folder": str(outbox.root), "entries": rows, "damaged": damaged}, indent=2))
         return
     if not waiting and not refused and not damaged:
         typer.echo(f"nothing is waiting in {outbox.root}")

@@ -48,7 +48,6 @@ def as_json(outcomes: list[Outcome], *, code: Exit, waiting: int) -> str:
             "waiting": waiting,
             "outcomes": [_plain_outcome(outcome) for outcome in outcomes],
         },
-        ensure_ascii=False,
         indent=2,
     )
 

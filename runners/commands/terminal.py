@@ -18,8 +18,8 @@ _PIPE_WIDTH = 100_000
 
 
 def plain(text: object) -> str:
-    """``text`` without control characters."""
-    return str(text).translate(_CONTROLS)
+    """``text`` without control characters, and without the surrogates of a file name that is not UTF-8."""
+    return str(text).translate(_CONTROLS).encode("utf-8", "replace").decode()
 
 
 def say(text: str) -> None:

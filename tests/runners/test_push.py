@@ -302,6 +302,30 @@ def test_a_large_file_that_takes_too_long(signed_in, run, home, monkeypatch):
     assert box(home).waiting() == [], "the site has the bytes"
 
 
+def test_a_large_report_is_waited_for_like_a_file(signed_in, run, home, monkeypatch):
+    path = write(home, "large.json", report(notes="x" * 9_000_000))
+    signed_in.parsing = 2
+    result = run("push", path)
+    assert result.exit_code == 0
+    assert "stored" in result.stdout
+    monkeypatch.setattr("runners.client.Client.wait", lambda self, answer, seconds: answer)
+    signed_in.parsing = 10
+    result = run("push", path)
+    assert result.exit_code == 5
+    assert "received, parsing" in result.stdout
+    assert box(home).waiting() == []
+
+
+def test_a_file_name_that_is_no_text(signed_in, run, home):
+    path = os.fsdecode(os.path.join(os.fsencode(home), b"r\xff\x07[b].json"))
+    with open(path, "wb") as file:
+        file.write(b"raw")
+    result = run("push", path)
+    assert result.exit_code == 0
+    assert signed_in.requests[0].query["filename"] == ["r__[b].json"]
+    assert "\x07" not in result.stdout
+
+
 # ------------------------------------------------------------ wrong use
 
 
