@@ -4,7 +4,7 @@ A URL whose name has no rule is refused to everybody, and a test walks all URLs 
 in*; what depends on the object (one's own tokens, one's own runs) is decided by the verb that is called.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
@@ -12,10 +12,12 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import resolve_url
 
 from bench_site.fleet.tokens import Caller, NotSignedIn, caller_of
+from bench_site.health import DatabaseAwayMiddleware
 from bench_site.runs.models.words import Role, Scope
 from runners.contract.problems import problem
 
@@ -25,7 +27,7 @@ class Rule(StrEnum):
 
     OPEN = "anybody, also where the site is closed to the public"
     READ = "anybody; on a closed site whoever is signed in or has a token with the scope read"
-    RECEIPT = "like read, and any valid token: a program asks what became of what it sent"
+    TOKEN = "any valid token"
     SIGNED_IN = "whoever is signed in"
     UPLOADER = "whoever is signed in as uploader or above"
     OPERATOR = "whoever is signed in as operator or above"
@@ -35,9 +37,9 @@ class Rule(StrEnum):
     SIGN_IN_PAGE = "nobody: goes on to the sign-in page"
 
 
-#: URL name -> rule, or method -> rule. Names of the API begin with ``api:``, whatever its version.
-RULES: dict[str, Rule | dict[str, Rule]] = {
-    # Health and settings of the visitor.
+#: URL name -> rule. Names of the API begin with ``api:``, whatever its version.
+RULES: dict[str, Rule] = {
+    # Health, and settings of the visitor.
     "healthz": Rule.OPEN,
     "readyz": Rule.OPEN,
     "favicon": Rule.OPEN,
@@ -55,8 +57,8 @@ RULES: dict[str, Rule | dict[str, Rule]] = {
     "api:push-run": Rule.PUSH,
     "api:push-batch": Rule.PUSH,
     "api:upload-file": Rule.PUSH,
-    "api:upload": Rule.RECEIPT,
-    "api:whoami": Rule.RECEIPT,
+    "api:upload": Rule.TOKEN,
+    "api:whoami": Rule.TOKEN,
     "api:run": Rule.READ,
     "api:run-raw": Rule.READ,
     "api:schema": Rule.OPEN,
@@ -91,20 +93,13 @@ _ROLES = {Rule.UPLOADER: Role.UPLOADER, Rule.OPERATOR: Role.OPERATOR, Rule.ADMIN
 _SCOPES = {Rule.PUSH: Scope.PUSH, Rule.AGENT: Scope.AGENT}
 
 
-def rule_for(view_name: str, method: str = "GET") -> Rule | None:
+def rule_for(view_name: str) -> Rule | None:
     """The rule of a URL name as the resolver gives it (``namespace:name``); None where there is none."""
     namespace, colon, name = view_name.rpartition(":")
-    if namespace.startswith("api-"):
-        namespace = "api"
-    key = f"{namespace}{colon}{name}"
-    found = RULES.get(key)
-    if found is None:
-        found = next((rule for pattern, rule in RULES.items() if "*" in pattern and fnmatchcase(key, pattern)), None)
-    if isinstance(found, Mapping):
-        method = "GET" if method in ("HEAD", "OPTIONS") else method
-        # A method that the view does not take is answered with 405, to whoever may use one that it takes.
-        return found.get(method) or next(iter(found.values()))
-    return found
+    key = f"{'api' if namespace.startswith('api-') else namespace}{colon}{name}"
+    if key in RULES:
+        return RULES[key]
+    return next((rule for pattern, rule in RULES.items() if "*" in pattern and fnmatchcase(key, pattern)), None)
 
 
 class AccessMiddleware:
@@ -119,8 +114,8 @@ class AccessMiddleware:
     def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
         """None lets the request through."""
         match = request.resolver_match
-        rule = rule_for(match.view_name, request.method or "GET") if match else None
-        if rule is Rule.OPEN or (rule in (Rule.READ, Rule.RECEIPT) and settings.FUSEBOARD_PUBLIC):
+        rule = rule_for(match.view_name) if match else None
+        if rule is Rule.OPEN or (rule is Rule.READ and settings.FUSEBOARD_PUBLIC):
             return None
         if rule is None:
             name = match.view_name if match else request.path
@@ -129,17 +124,21 @@ class AccessMiddleware:
             )
         if rule is Rule.SIGN_IN_PAGE:
             return _to_sign_in(request)
-        if rule in _SCOPES:
-            return _check_token(request, _SCOPES[rule])
-        return _check_person(request, rule)
+        try:
+            if rule is Rule.TOKEN or rule in _SCOPES:
+                return _check_token(request, _SCOPES.get(rule))
+            return _check_person(request, rule)
+        except (OperationalError, InterfaceError) as why:
+            # Django asks a middleware about the exceptions of views only, not about those of another middleware.
+            return DatabaseAwayMiddleware(self.get_response).process_exception(request, why)
 
 
-def _check_token(request: HttpRequest, scope: Scope) -> HttpResponse | None:
+def _check_token(request: HttpRequest, scope: Scope | None) -> HttpResponse | None:
     try:
         caller = caller_of(request)
     except NotSignedIn as why:
         return _problem("not-signed-in", str(why), reason=why.reason)
-    if caller.may(scope):
+    if scope is None or caller.may(scope):
         return None
     return _problem("forbidden", _why_not(caller, scope), scope=scope.value)
 
@@ -151,26 +150,12 @@ def _why_not(caller: Caller, scope: Scope) -> str:
 
 
 def _check_person(request: HttpRequest, rule: Rule) -> HttpResponse | None:
-    if rule in (Rule.READ, Rule.RECEIPT):
-        if request.user.is_authenticated:
-            return None
-        return _check_reader(request, rule)
     if not request.user.is_authenticated:
+        if rule is Rule.READ and request.headers.get("Authorization"):
+            return _check_token(request, Scope.READ)
         return _not_signed_in(request)
     if rule in _ROLES and not request.user.may(_ROLES[rule]):
         return _forbidden(request, f"This needs the role {_ROLES[rule].value}; yours is {request.user.role}.")
-    return None
-
-
-def _check_reader(request: HttpRequest, rule: Rule) -> HttpResponse | None:
-    if not request.headers.get("Authorization"):
-        return _not_signed_in(request)
-    if rule is Rule.READ:
-        return _check_token(request, Scope.READ)
-    try:
-        caller_of(request)
-    except NotSignedIn as why:
-        return _problem("not-signed-in", str(why), reason=why.reason)
     return None
 
 

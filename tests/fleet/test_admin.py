@@ -1,0 +1,116 @@
+"""Django's admin: operators keep the catalogue, map what is unknown, and break no key by a typing error."""
+
+from datetime import date
+
+import pytest
+from django.test import Client
+
+from bench_site.fleet.tokens import issue_token
+from bench_site.runs.models import Chip, ChipAlias, Machine, Price, Token, User
+from bench_site.runs.models.words import Role, Scope
+
+pytestmark = pytest.mark.django_db
+
+
+def signed_in(role: Role) -> Client:
+    client = Client()
+    client.force_login(User.objects.create_user(f"the-{role.value}", role=role.value))
+    return client
+
+
+NO_ALIASES = {f"aliases-{key}": value for key, value in (("TOTAL_FORMS", 0), ("INITIAL_FORMS", 0))}
+
+
+def chip_form(**fields: object) -> dict[str, object]:
+    return {"name": "X1", "known": "on", "sources": "{}", **NO_ALIASES} | fields
+
+
+def test_an_operator_enters_a_chip_and_its_slug_is_made() -> None:
+    client = signed_in(Role.OPERATOR)
+    answer = client.post("/admin/runs/chip/add/", chip_form(name="Acme X-1 (OAM)", bandwidth="3e12"))
+    assert answer.status_code == 302, answer.context["adminform"].form.errors
+    chip = Chip.objects.get()
+    assert (chip.slug, chip.bandwidth, chip.memory_bytes, chip.known) == ("acmex1oam", 3e12, None, True)
+    renamed = client.post(f"/admin/runs/chip/{chip.pk}/change/", chip_form(name="Acme X1"))
+    chip.refresh_from_db()
+    assert renamed.status_code == 302 and (chip.name, chip.slug) == ("Acme X1", "acmex1oam")
+
+
+@pytest.mark.parametrize("name", ["h200 sxm", "H-200"])
+def test_a_name_that_is_taken_makes_no_second_chip(name: str) -> None:
+    ChipAlias.objects.create(slug="h200", chip=Chip.objects.create(slug="h200sxm", name="H200 SXM"))
+    answer = signed_in(Role.OPERATOR).post("/admin/runs/chip/add/", chip_form(name=name))
+    assert "already stands for H200 SXM" in answer.content.decode() and Chip.objects.count() == 1
+
+
+def test_an_alias_is_kept_as_names_are_compared_and_is_no_chips_own_name() -> None:
+    client, chip = signed_in(Role.OPERATOR), Chip.objects.create(slug="h200sxm", name="H200 SXM")
+    Chip.objects.create(slug="h20", name="H20", known=False)
+    address = f"/admin/runs/chip/{chip.pk}/change/"
+    alias = {"aliases-TOTAL_FORMS": 1, "aliases-0-chip": chip.pk}
+    client.post(address, chip_form(**alias | {"aliases-0-slug": "NVIDIA H-200"}))
+    assert ChipAlias.objects.get().slug == "nvidiah200"
+    refused = client.post(address, chip_form(**alias | {"aliases-0-slug": "H20"}))
+    assert "is an entry of its own" in refused.content.decode() and ChipAlias.objects.count() == 1
+
+
+def test_unknown_chips_are_mapped_from_the_list() -> None:
+    client, known = signed_in(Role.OPERATOR), Chip.objects.create(slug="h200sxm", name="H200 SXM")
+    one = Chip.objects.create(slug="labchip9", name="Lab chip 9", known=False)
+    page = client.get("/admin/runs/chip/?known__exact=0").content.decode()
+    assert "Lab chip 9" in page and f'<option value="{known.pk}">H200 SXM</option>' in page
+    form = {"action": "map_to", "_selected_action": [one.pk, known.pk], "to": ""}
+    answer = client.post("/admin/runs/chip/", form, follow=True)
+    assert "Choose the known entry" in answer.content.decode() and Chip.objects.count() == 2
+    answer = client.post("/admin/runs/chip/", form | {"to": known.pk}, follow=True)
+    said = answer.content.decode()
+    assert "Lab chip 9 → H200 SXM" in said and "cannot be mapped to itself" in said
+    assert Chip.objects.get() == known and ChipAlias.objects.get(slug="labchip9").chip == known
+
+
+def test_a_price_that_is_none_is_refused_in_words() -> None:
+    client, chip = signed_in(Role.OPERATOR), Chip.objects.create(slug="h200sxm", name="H200 SXM")
+    form = {
+        "chip": chip.pk, "tier": "rental", "currency": "USD", "amount_per_chip_hour": "2.05",
+        "valid_from": "2026-09-01", "source": "a list",
+    }  # fmt: skip
+    assert client.post("/admin/runs/price/add/", form).status_code == 302
+    for wrong in ({"amount_per_chip_hour": "0"}, {"currency": "usd"}, {}):
+        answer = client.post("/admin/runs/price/add/", form | wrong)
+        assert answer.status_code == 200 and answer.context["adminform"].form.errors, wrong
+    assert Price.objects.get().valid_from == date(2026, 9, 1)
+
+
+def test_a_machines_name_stays_because_results_are_keyed_by_it() -> None:
+    client, machine = signed_in(Role.OPERATOR), Machine.objects.create(name="rack-7")
+    client.post(f"/admin/runs/machine/{machine.pk}/change/", {"name": "rack-8", "registered": "on"})
+    machine.refresh_from_db()
+    assert machine.name == "rack-7" and machine.registered
+
+
+def test_an_administrator_revokes_tokens_and_sees_no_digest() -> None:
+    token, _plain = issue_token(user=User.objects.create_user("ann"), name="t", scopes=[Scope.PUSH])
+    client = signed_in(Role.ADMIN)
+    assert token.digest not in client.get(f"/admin/runs/token/{token.pk}/change/").content.decode()
+    client.post("/admin/runs/token/", {"action": "revoke", "_selected_action": [token.pk]})
+    token.refresh_from_db()
+    assert token.revoked_at is not None
+    assert client.post(f"/admin/runs/token/{token.pk}/change/", {"revoked_at": ""}).status_code == 403
+    assert client.post("/admin/runs/token/", {"action": "delete_selected", "_selected_action": [token.pk]})
+    assert Token.objects.filter(pk=token.pk).exists()
+
+
+def test_the_admins_password_page_is_ours() -> None:
+    answer = signed_in(Role.OPERATOR).get("/admin/password_change/")
+    assert answer.headers["Location"] == "/account/password/"
+
+
+@pytest.mark.parametrize("table", ["chip", "languagemodel", "price", "exchangerate", "machine"])
+def test_every_list_and_form_opens_without_inline_script(table: str) -> None:
+    client = signed_in(Role.OPERATOR)
+    for address in (f"/admin/runs/{table}/", f"/admin/runs/{table}/add/"):
+        page = client.get(address)
+        assert page.status_code == 200
+        scripts = [part.split(">", 1) for part in page.content.decode().split("<script")[1:]]
+        inline = [body for head, body in scripts if "src=" not in head and "application/json" not in head]
+        assert not inline, address
