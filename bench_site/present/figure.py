@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 
 from bench_site.compare.shapes import UNKNOWN, Comparison, Curve, Figure, Row
 from bench_site.present.escape import escape
-from bench_site.present.looks import shape, vendor_token
+from bench_site.present.looks import SHAPES, shape, vendor_token
 from bench_site.present.metric_words import Shown, shown_metric
 from bench_site.present.numbers import figure as written
 from bench_site.present.numbers import interval, money
@@ -28,7 +28,7 @@ from bench_site.present.words import (
     verification_words,
 )
 from bench_site.runs.models.words import label
-from runners.contract.vocabulary import VerificationStatus
+from runners.contract.vocabulary import KernelStrategy, VerificationStatus
 
 Trace = dict[str, Any]
 
@@ -38,6 +38,10 @@ MAX_SINGLE_CURVES = 40
 #: At most this many direct labels; more would be a thicket, and hovering names every point.
 MAX_LABELS = 12
 LABEL_LENGTH = 34
+#: The outline of a point whose output was verified.
+RING = "var(--ink)"
+#: Shapes of equal width do not look equally large.
+SIZES = {"triangle-up": 12, "diamond": 12, "x-thin": 9}
 MARGIN = {"l": 62, "r": 16, "t": 10, "b": 48}
 
 
@@ -87,8 +91,11 @@ def _trace(parts: list[tuple[Curve, list[Row]]], x: Shown, y: Shown) -> Trace:
             ys.append(_value(row, y))
             hover.append(_hover(curve, row, x, y))
             links.append([url_of_row(row), row.group_id])
-            rings.append("var(--ink)" if row.verification == VerificationStatus.PASSED else colour)
+            rings.append(RING if row.verification == VerificationStatus.PASSED else colour)
     lines = {"color": colour, "width": 2 if not first.hollow else 1.3, "dash": "dot" if first.hollow else "solid"}
+    # A cross and a hollow shape are nothing but outline; a filled one has none unless it was verified.
+    outlined = first.hollow or shape(first.kernel) == SHAPES[KernelStrategy.UNKNOWN]
+    widths = [2 if outlined else 1.5 if ring == RING else 0 for ring in rings]
     # Where a curve is a single point its interval is a thin bar; elsewhere the band shows it.
     alone = len(parts) == 1 and len(parts[0][1]) == 1
     return {
@@ -100,12 +107,13 @@ def _trace(parts: list[tuple[Curve, list[Row]]], x: Shown, y: Shown) -> Trace:
         "line": lines,
         "marker": {
             "symbol": shape(first.kernel),
-            "size": 10,
+            "size": SIZES.get(shape(first.kernel), 10),
             "color": "var(--surface)" if first.hollow else colour,
-            "line": {"width": 2, "color": rings},
+            "line": {"width": widths, "color": rings},
         },
         "hovertext": hover,
         "hoverinfo": "text",
+        "cliponaxis": False,
         "customdata": links,
         "showlegend": False,
         **(_bar(parts[0][1][0], y, colour) if alone else {}),
@@ -168,7 +176,7 @@ def _frontier(rows: list[Row], x: Shown, y: Shown) -> Trace:
         "name": escape(_("frontier")),
         "x": [_value(row, x) for row in rows],
         "y": [_value(row, y) for row in rows],
-        "line": {"color": "var(--ink/.11)", "width": 11, "shape": "linear"},
+        "line": {"color": "var(--accent/.2)", "width": 9, "shape": "linear"},
         "hoverinfo": "skip",
         "showlegend": False,
     }
@@ -257,7 +265,7 @@ def _layout(points: list[Row], x: Shown, y: Shown) -> dict[str, Any]:
             "type": "log", "range": _log_range(xs), **_log_ticks(xs), **grid,
         },
         "yaxis": {
-            "title": {"text": escape(y.axis), "standoff": 10, "font": {"size": 12.5}},
+            "title": {"text": escape(y.axis_short), "standoff": 10, "font": {"size": 12.5}},
             "range": [0, max(max(ys), min(max(tops, default=0), max(ys) * 1.3)) * 1.07],
             "tickformat": ",~r", "nticks": 7, **grid,
         },

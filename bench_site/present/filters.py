@@ -62,6 +62,12 @@ class Form:
     utilisation: str
     hidden: list[tuple[str, str]] = field(default_factory=list)
 
+    @property
+    def folded(self) -> int:
+        """How many of the filters that a phone folds away are set."""
+        set_ = [control for control in (*self.question, *self.narrow) if control.chosen]
+        return sum(control.name not in ("model", "workload") for control in set_) + bool(self.per) + bool(self.ttft)
+
 
 def form(comparison: Comparison) -> Form:
     """The form of ``comparison``; parameters without a field travel hidden, so that a change keeps them."""

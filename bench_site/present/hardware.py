@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from datetime import date
 
 from django.db import connection
+from django.db.models import Value
+from django.db.models.functions import NullIf
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from bench_site.present.looks import vendor_token
-from bench_site.present.numbers import count, flops, memory, money, number, per_second
+from bench_site.present.numbers import count, flops, memory, number, per_second
+from bench_site.present.numbers import price as per_hour
 from bench_site.runs.models import Chip, Price
 
 RUNS_OF_CHIPS = """
@@ -56,7 +59,7 @@ class ChipLine:
 
 def hardware_lines() -> tuple[list[ChipLine], list[ChipLine]]:
     """The catalogue by vendor, and the chips that uploads named and nobody has mapped yet. Three queries."""
-    lines = _chip_lines(Chip.objects.order_by("vendor", "name"))
+    lines = _chip_lines(Chip.objects.order_by(NullIf("vendor", Value("")).asc(nulls_last=True), "name"))
     return [line for line in lines if line.chip.known], [line for line in lines if not line.chip.known]
 
 
@@ -103,7 +106,7 @@ def _newest(prices: list[Price]) -> list[ChipPrice]:
     for price in prices:  # newest first within a tier
         coming = price.valid_from > today
         if price.tier not in found or found[price.tier].coming:
-            amount = f"{money(price.amount_per_chip_hour, price.currency)}/h"
+            amount = f"{per_hour(price.amount_per_chip_hour, price.currency)}/h"
             found[price.tier] = ChipPrice(price.tier, amount, price.valid_from, price.source, price.note, coming)
     return list(found.values())
 
@@ -111,7 +114,7 @@ def _newest(prices: list[Price]) -> list[ChipPrice]:
 def history(chip: Chip) -> list[ChipPrice]:
     """Every price of ``chip``, newest first within its tier."""
     return [
-        ChipPrice(p.tier, f"{money(p.amount_per_chip_hour, p.currency)}/h", p.valid_from, p.source, p.note)
+        ChipPrice(p.tier, f"{per_hour(p.amount_per_chip_hour, p.currency)}/h", p.valid_from, p.source, p.note)
         for p in Price.objects.filter(chip=chip).order_by("tier", "-valid_from")
     ]
 

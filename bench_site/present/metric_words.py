@@ -34,13 +34,20 @@ class Shown:
     scale: float
     best_first: str
     axis: str
+    axis_short: str
 
 
 def shown_metric(name: str) -> Shown:
     """The metric ``name`` in the language of the request."""
     metric = metric_named(name)
-    title, unit = _(metric.title), str(UNITS.get(metric.display_unit, metric.display_unit))
+    title, short = _(metric.title), _(metric.short)
+    unit = str(UNITS.get(metric.display_unit, metric.display_unit))
     higher = metric.direction is Direction.HIGHER
     better = {Direction.HIGHER: _("higher is better"), Direction.LOWER: _("lower is better")}.get(metric.direction)
-    axis = f"{title}, {unit}" + (f" ({better})" if better else "")
-    return Shown(name, title, _(metric.short), unit, metric.scale, f"-{name}" if higher else name, axis)
+    way = f" ({better})" if better else ""
+    # "Output tokens per second, tokens/s" would say the unit twice.
+    said = metric.family == "throughput" and metric.display_unit != "tokens/s/user"
+    axis = title if said else f"{title}, {unit}"
+    axis_short = short if said else f"{short}, {unit}"
+    best_first = f"-{name}" if higher else name
+    return Shown(name, title, short, unit, metric.scale, best_first, axis + way, axis_short + way)

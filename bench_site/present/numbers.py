@@ -68,6 +68,13 @@ def money(amount: Decimal | None, currency: str) -> str:
     return f"{sign}{_cents(amount)}" if sign else f"{_cents(amount)} {currency}"
 
 
+def price(amount: Decimal, currency: str) -> str:
+    """A price as it was entered, with at least two decimal places."""
+    places = max(2, -int(amount.normalize().as_tuple().exponent))
+    sign = SIGNS.get(currency)
+    return f"{sign}{amount:,.{places}f}" if sign else f"{amount:,.{places}f} {currency}"
+
+
 def _cents(amount: Decimal) -> str:
     return f"{amount:,.0f}" if amount >= 1000 else f"{amount:.2f}" if amount >= 1 else number(amount)
 
@@ -76,7 +83,7 @@ def memory(value: float | None) -> str:
     """Bytes as chips are sold: in GiB where they are whole GiB, else in GB or TB."""
     if value is not None and value >= 2**30 and value % 2**30 == 0:
         return f"{value / 2**30:,.0f} GiB"
-    return _in_units(value, "B")
+    return _in_units(value, "B").replace(".0 ", " ")
 
 
 def size(value: float | None) -> str:

@@ -69,7 +69,7 @@ def compare_page(comparison: Comparison, problems: BadSelection | None = None, s
 def _counted(comparison: Comparison) -> str:
     groups = ngettext("%(n)s group", "%(n)s groups", comparison.total_rows) % {"n": f"{comparison.total_rows:,}"}
     runs = ngettext("%(n)s run", "%(n)s runs", comparison.runs) % {"n": f"{comparison.runs:,}"}
-    return _("%(groups)s of %(runs)s") % {"groups": groups, "runs": runs} if comparison.total_rows else ""
+    return _("%(groups)s, %(runs)s") % {"groups": groups, "runs": runs} if comparison.total_rows else ""
 
 
 def _table_title(selection: Selection) -> str:

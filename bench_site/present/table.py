@@ -124,7 +124,7 @@ def _line(row: Row, most: float, scales: dict[str, float]) -> Line:
         speculation=_speculation(row),
         load=load_words(row),
         interactivity=written(row.figures.get(INTERACTIVITY, UNKNOWN), scales[INTERACTIVITY]),
-        interactivity_note=_("from mean TPOT") if row.interactivity_from == "mean" else "",
+        interactivity_note=_("mean") if row.interactivity_from == "mean" else "",
         per_chip=written(per_chip, scales[PER_CHIP]),
         per_chip_interval=interval(per_chip.low, per_chip.high, scales[PER_CHIP]),
         share=f"{per_chip.value / most:.3f}" if per_chip.value and most else "0",

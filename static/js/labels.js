@@ -78,7 +78,7 @@
       placed.push(best.box);
       found.push({
         xref: "paper", yref: "paper", x: (best.box.x0 + 3) / w, y: 1 - (best.box.y0 + height / 2) / h,
-        xanchor: "left", yanchor: "middle", showarrow: false, text: label.text, align: "left", borderpad: 0,
+        xanchor: "left", yanchor: "middle", showarrow: false, text: label.text, align: "left", borderpad: 1, bgcolor: "var(--surface/.7)",
         font: { size: FONT, color: label.color, weight: 600 },
       });
     }

@@ -55,6 +55,12 @@
     }
   });
 
+  // On a phone most filters are folded away.
+  document.addEventListener("click", (event) => {
+    const more = event.target.closest("#more");
+    if (more) more.setAttribute("aria-expanded", String(more.form.classList.toggle("open")));
+  });
+
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-copy-link]");
     if (!button || !navigator.clipboard) return;
@@ -77,15 +83,18 @@
   // A swap replaces the form too (its counts change): the menu in use stays open, and focus stays where it was.
   let open = [];
   let focused = "";
+  let unfolded = false;
   document.addEventListener("htmx:beforeSwap", () => {
     open = [...document.querySelectorAll("details.pick[open]")].map((menu) => menu.id);
     focused = document.activeElement?.id || "";
+    unfolded = Boolean(document.getElementById("ask")?.classList.contains("open"));
   });
   document.addEventListener("htmx:afterSwap", (event) => {
     for (const id of open) {
       const menu = document.getElementById(id);
       if (menu) menu.open = true;
     }
+    if (unfolded) document.getElementById("more")?.click();
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
     localTimes(event.target);
   });

@@ -1,7 +1,8 @@
-// Before the first paint: the theme that was chosen on this device. Without a choice the system's own is used.
+// Before the first paint: that scripts run, and the theme that was chosen on this device. Without a choice the system's own is used.
 (() => {
   "use strict";
   const root = document.documentElement;
+  root.classList.add("js");
   const kept = () => {
     try { return localStorage.getItem("theme"); } catch { return null; }
   };
