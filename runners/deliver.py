@@ -62,6 +62,7 @@ class Delivery:
         self._patience = client.patience
         self._wait_for_parsing = wait_for_parsing
         self._failures = 0
+        self._delivered: set[tuple[str, str]] = set()
         self._first: Unsent | None = None
         self._over: ClientError | None = None
 
@@ -77,6 +78,7 @@ class Delivery:
                     else:
                         yield taken
                 yield from self._batch(claims) if len(claims) > 1 else map(self._one, claims)
+        self._outbox.supersede(self._delivered)
 
     def _take(self, entry: Entry, stack: ExitStack) -> Claim | Outcome:
         """The entry for us alone, waiting for another process that has it."""
@@ -139,7 +141,7 @@ class Delivery:
                     claim, self._client.push_report(claim.body(), amend=amend, reason=reason, wait=wait)
                 )
         except StillParsing as error:
-            claim.done()
+            self._done(claim)
             outcome = of(entry, "received", answer=error.answer, detail=str(error))
         except Refused as error:
             self._failures = 0
@@ -173,26 +175,30 @@ class Delivery:
             try:
                 answer = self._client.wait(answer, seconds=self._wait_for_parsing)
             except ClientError as error:
-                claim.done()
+                self._done(claim)
                 return of(entry, "received", answer=answer, detail=str(error))
         if answer.state == "received":
-            claim.done()
+            self._done(claim)
             return of(entry, "received", answer=answer, detail="still being parsed")
         if wrong := combined(answer):
             return self._refused(claim, wrong, answer)
-        claim.done()
+        self._done(claim)
         return of(entry, upload_state(answer), receipts=receipts_of(answer), answer=answer)
 
     # ------------------------------------------------------------ outcomes
 
-    def _stored(self, claim: Claim, receipt: Receipt) -> Outcome:
+    def _done(self, claim: Claim) -> None:
         claim.done()
+        self._delivered.add((claim.entry.url, claim.entry.sha256))
+
+    def _stored(self, claim: Claim, receipt: Receipt) -> Outcome:
+        self._done(claim)
         return of(claim.entry, receipt.outcome, receipts=[receipt])
 
     def _refused(self, claim: Claim, wrong: Problem, answer: UploadAnswer | None = None) -> Outcome:
         entry = claim.entry
         if entry.found and wrong.code == "unknown-format":
-            claim.done()
+            self._done(claim)
             return of(entry, "skipped", detail=wrong.detail)
         claim.refuse(wrong.model_dump(mode="json"))
         receipts = receipts_of(answer) if answer else []

@@ -207,6 +207,12 @@ class Outbox:
         ):
             path.unlink(missing_ok=True)
 
+    def supersede(self, delivered: set[tuple[str, str]]) -> None:
+        """Forget refusals of what the site has taken since: (address, sha256 of the body), e.g. with another option."""
+        for entry, _ in self.refused() if delivered else []:
+            if (entry.url, entry.sha256) in delivered:
+                self.forget(entry.id)
+
     def reconsider(self) -> int:
         """Put everything refused back among the waiting (a new token, a new version of the site); returns how many."""
         entries = self._list(self.root / "refused")

@@ -9,7 +9,15 @@ import typer
 from runners.commands.terminal import console, natural_width, plain, say, stop
 from runners.exits import Exit
 
+#: A value that all rows share is said above the table if it is at most this long.
+_SAID = 40
+#: Columns that a narrow terminal does not lose: a claimed number must never look like a measured one.
+_KEPT = ("cost_per_m_output", "evidence", "verification")
+#: Columns of text that a table without --all takes at most, also where no terminal sets an edge.
+_WIDEST = 200
+
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
 
@@ -52,7 +60,7 @@ def compare(
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
     else:
-        _show(content.decode("utf-8-sig"), everything=all_columns)
+        _show(content.decode("utf-8-sig", "replace"), everything=all_columns)
 
 
 def _choices(given: list[str]) -> list[tuple[str, str]]:
@@ -83,30 +91,34 @@ def _show(text: str, *, everything: bool) -> None:
     if len(rows) < 2:
         say("no rows match this choice")
         return
-    header, body = rows[0], [[_unguarded(cell) for cell in row] for row in rows[1:]]
+    header, body = rows[0], [[_readable(cell) for cell in row] for row in rows[1:]]
     columns = {title: [row[at] if at < len(row) else "" for row in body] for at, title in enumerate(header)}
-    if not everything:
-        columns = {title: cells for title, cells in columns.items() if any(cells)}
-        same = {title: cells[0] for title, cells in columns.items() if len(body) > 1 and len(set(cells)) == 1}
-        if len(same) == len(columns):
-            same.popitem()  # rows that agree in everything are still rows
-        if same:
-            console().print(plain("; ".join(f"{title}: {value}" for title, value in same.items())), style="dim")
-        columns = {title: cells for title, cells in columns.items() if title not in same}
-    _print(columns, everything=everything)
-
-
-def _print(columns: dict[str, list[str]], *, everything: bool) -> None:
     out = console()
-    shown = dict(columns)
-    while len(shown) > 1 and not everything and natural_width(out, _table(shown)) > out.width:
-        shown.popitem()
-    table = _table(shown)
     if everything:
-        out.width = max(out.width, natural_width(out, table))
-    out.print(table)
-    if len(shown) < len(columns):
-        say(f"{len(columns) - len(shown)} more columns: --all shows them, --csv has them too")
+        out.width = max(out.width, natural_width(out, _table(columns)))
+        out.print(_table(columns))
+        return
+    filled = {title: cells for title, cells in columns.items() if any(cells)}
+    same = {title: cells[0] for title, cells in filled.items() if len(body) > 1 and len(set(cells)) == 1}
+    if len(same) == len(filled):
+        same.popitem()  # rows that agree in everything are still rows
+    said = {title: value for title, value in same.items() if len(value) <= _SAID}
+    if said:
+        out.print(plain("; ".join(f"{title}: {value}" for title, value in said.items())), style="dim")
+    differing = {title: cells for title, cells in filled.items() if title not in same}
+    shown = _fitting(differing, out)
+    out.print(_table(shown))
+    if left := len(columns) - len(said) - len(shown):
+        say(f"{left} more columns: --all shows them, --csv has them too")
+
+
+def _fitting(columns: dict[str, list[str]], out: "Console") -> dict[str, list[str]]:
+    """The columns that fit, from the left: the site puts those of its page first and where they come from last."""
+    shown = dict(columns)
+    spare = [title for title in columns if not title.startswith(_KEPT)]
+    while len(spare) > 1 and natural_width(out, _table(shown)) > min(out.width, _WIDEST):
+        del shown[spare.pop()]
+    return shown
 
 
 def _table(columns: dict[str, list[str]]) -> "Table":
@@ -115,15 +127,21 @@ def _table(columns: dict[str, list[str]]) -> "Table":
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title, cells in columns.items():
         numeric = all(_is_number(cell) for cell in cells if cell)
-        table.add_column(plain(title), justify="right" if numeric else "left", overflow="fold")
+        # The unit below the name: most headings are wider than their figures.
+        table.add_column(plain(title).replace(" (", "\n("), justify="right" if numeric else "left", overflow="fold")
     for row in zip(*columns.values(), strict=True):
         table.add_row(*map(plain, row))
     return table
 
 
-def _unguarded(cell: str) -> str:
-    """Text without the apostrophe that keeps a spreadsheet from taking it for a formula."""
-    return cell[1:] if len(cell) > 1 and cell[0] == "'" and cell[1] in "=+-@\t\r" else cell
+def _readable(cell: str) -> str:
+    """A figure to five digits (the CSV has all of them), and text without a spreadsheet's guarding apostrophe."""
+    if len(cell) > 1 and cell[0] == "'" and cell[1] in "=+-@\t\r":
+        return cell[1:]
+    if "." not in cell or len(cell) <= 6 or not _is_number(cell):
+        return cell
+    number = float(cell)
+    return f"{number:,.0f}" if abs(number) >= 100_000 else f"{number:.5g}"
 
 
 def _is_number(cell: str) -> bool:

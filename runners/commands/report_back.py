@@ -71,12 +71,12 @@ def show(outcomes: list[Outcome], out: "Console") -> None:
         _show_table(outcomes, out)
     for outcome in outcomes:
         if outcome.problem:
-            _show_problem(outcome.name, outcome.problem, out)
+            _show_problem(outcome, outcome.problem, out)
         elif outcome.detail and outcome.state == "skipped":
             out.print(plain(f"{outcome.name}: {outcome.detail}"), style="dim")
         _show_understood(outcome, out)
-        for receipt in outcome.receipts:
-            _show_notes(outcome.name, receipt, out)
+        _show_notes(outcome, out)
+    _show_unmapped(outcomes, out)
     # One reason usually holds for all that was kept: said once.
     for detail in dict.fromkeys(o.detail for o in outcomes if o.state in ("kept", "received") and o.detail):
         out.print(plain(detail), style="yellow")
@@ -125,20 +125,20 @@ def short(receipt: "Receipt") -> str:
     return str(receipt.id)[-12:]
 
 
-def _show_problem(name: str, problem: "Problem", out: "Console") -> None:
+def _show_problem(outcome: Outcome, problem: "Problem", out: "Console") -> None:
     out.print()
-    out.print(plain(f"{name}: {problem.title} ({problem.status})"), style="bold red")
-    if problem.detail:
+    out.print(plain(f"{outcome.name}: {problem.title} ({problem.status})"), style="bold red")
+    # The detail of a refused report sums up the errors; with the errors below it would be read twice.
+    if problem.detail and not (problem.errors and problem.detail.startswith(problem.title)):
         out.print(plain(f"  {problem.detail}"))
+    answered = {item.path for run in outcome.answer.runs for item in run.missing} if outcome.answer else set()
     for error in problem.errors:
+        if error.path in answered:
+            continue  # asked for below, with the option that says it
         found = f", found {error.found}" if error.found is not None else ""
         allowed = f"; allowed: {error.allowed}" if error.allowed is not None else ""
         out.print(plain(f"  {error.path or '(document)'}: {error.message}{found}{allowed}"))
     out.print(plain(f"  {problem.remedy}"))
-    if isinstance(missing := problem.extra.get("missing"), list):
-        for item in missing:
-            if isinstance(item, dict) and "option" in item:
-                out.print(plain(f"  {item.get('question', item.get('path', ''))}  say it with {item['option']}"))
 
 
 def _show_understood(outcome: Outcome, out: "Console") -> None:
@@ -192,18 +192,25 @@ def _show_missing(missing: "list[Missing]", out: "Console") -> None:
         out.print(plain(f"  {need}: {item.question} ({item.path})  say it with {item.option}"), style="yellow")
 
 
-def _show_notes(name: str, receipt: "Receipt", out: "Console") -> None:
-    who = f"{name} {short(receipt)}"
-    for finding in receipt.findings:
-        where = f" at point {finding.point}" if finding.point is not None else ""
-        out.print(plain(f"{who}: {finding.verdict}{where}: {finding.message} [{finding.rule}]"), style="yellow")
-    for chip in receipt.unknown_chips:
-        out.print(
-            plain(f"{who}: the chip {chip} is not in the catalogue; an operator was asked to map it"), style="yellow"
-        )
-    for model in receipt.unknown_models:
-        out.print(
-            plain(f"{who}: the model {model} is not in the catalogue; an operator was asked to map it"), style="yellow"
-        )
-    for note in receipt.notes:
-        out.print(plain(f"{who}: {note}"), style="dim")
+def _show_notes(outcome: Outcome, out: "Console") -> None:
+    """Findings and notes of each run, without those that the file's own lines have said."""
+    said = {note for run in outcome.answer.runs for note in run.notes} if outcome.answer else set()
+    for receipt in outcome.receipts:
+        who = f"{outcome.name} {short(receipt)}"
+        for finding in receipt.findings:
+            where = f" at point {finding.point}" if finding.point is not None else ""
+            out.print(plain(f"{who}: {finding.verdict}{where}: {finding.message} [{finding.rule}]"), style="yellow")
+        for note in receipt.notes:
+            if note not in said:
+                out.print(plain(f"{who}: {note}"), style="dim")
+
+
+def _show_unmapped(outcomes: list[Outcome], out: "Console") -> None:
+    """Chips and models that the catalogue does not know, each once: a sweep of 50 files names the same one 50 times."""
+    receipts = [receipt for outcome in outcomes for receipt in outcome.receipts]
+    names = [("chip", name) for receipt in receipts for name in receipt.unknown_chips]
+    names += [("model", name) for receipt in receipts for name in receipt.unknown_models]
+    for kind, name in dict.fromkeys(names):
+        runs = names.count((kind, name))
+        where = f"{runs} runs" if runs > 1 else "1 run"
+        out.print(plain(f"the {kind} {name} ({where}) is not in the catalogue; an operator can map it"), style="yellow")

@@ -54,11 +54,17 @@ def test_all_shows_every_column(signed_in, run):
     assert header.split() == ["model", "chip", "tokens/s", "per", "user", "price", "tier", "empty", "notes"]
 
 
-def test_a_narrow_terminal_says_what_it_leaves_out(signed_in, run, monkeypatch):
-    monkeypatch.setattr("runners.commands.terminal._PIPE_WIDTH", 20)
-    monkeypatch.setattr("runners.commands.terminal.natural_width", lambda out, table: len(table.columns) * 10)
-    monkeypatch.setattr("runners.commands.compare.natural_width", lambda out, table: len(table.columns) * 10)
-    assert "1 more columns: --all shows them" in run("compare").stderr
+def test_a_narrow_terminal_says_what_it_leaves_out_and_never_leaves_out_the_evidence(signed_in, run, monkeypatch):
+    signed_in.compare = (
+        b"chip,tokens/s per user,notes,evidence\r\nh200,120.53217,a note that is long,measured\r\n"
+        b"b200,240.25,another note that is long,claimed\r\n"
+    )
+    monkeypatch.setattr("runners.commands.compare._WIDEST", 40)
+    result = run("compare")
+    header, *rows = result.stdout.splitlines()
+    assert header.split() == ["chip", "tokens/s", "per", "user", "evidence"]
+    assert [row.split() for row in rows] == [["h200", "120.53", "measured"], ["b200", "240.25", "claimed"]]
+    assert "1 more columns: --all shows them" in result.stderr
 
 
 @pytest.mark.parametrize("path", ["/compare/?model=a&chip=b&chip=c", "/compare.csv?model=a&chip=b&chip=c"])

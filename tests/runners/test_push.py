@@ -130,6 +130,16 @@ def test_amend(signed_in, run, home):
     assert signed_in.requests[-1].query == {"amend": ["true"], "reason": ["typo"]}
 
 
+def test_a_refusal_is_forgotten_once_the_same_file_got_through(signed_in, run, home):
+    sent = report()
+    run("push", write(home, "r.json", sent))
+    path = write(home, "r.json", {**sent, "notes": "corrected"})
+    assert run("push", path).exit_code == 1
+    assert len(box(home).refused()) == 1
+    assert run("push", path, "--amend").exit_code == 0
+    assert box(home).refused() == []
+
+
 def test_a_list_is_amended_one_by_one(signed_in, run, home):
     assert run("push", write(home, "list.json", [report(), report()]), "--amend").exit_code == 0
     assert signed_in.paths() == ["POST /api/v1/runs"] * 2
