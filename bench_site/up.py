@@ -95,8 +95,8 @@ class Site:
             began = time.monotonic()
             self._sweep_tmp()
             self._start_database()
+            self._fresh_broker()  # before the seed, whose runs send messages
             made = self._prepare()
-            self._fresh_broker()
             for child in self.children:
                 child.start()
             self._record()
