@@ -147,6 +147,10 @@ def browser() -> int:
 
 
 def i18n() -> int:
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "bench_site.settings")
+    django.setup()
     from bench_site.translations import po_files, update
 
     update()

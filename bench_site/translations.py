@@ -13,6 +13,8 @@ from typing import Any
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract
 from babel.messages.pofile import read_po, write_po
+from django.conf import settings
+from django.utils.translation import to_locale
 from django.utils.translation.template import templatize
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -53,10 +55,14 @@ def marked() -> Catalog:
 
 
 def po_files() -> list[Path]:
-    return sorted((PROJECT / "locale").glob("*/LC_MESSAGES/django.po"))
+    """One for each language but English, whether it exists or not."""
+    languages = [to_locale(code) for code, _name in settings.LANGUAGES if code != "en"]
+    return [PROJECT / "locale" / language / "LC_MESSAGES" / "django.po" for language in languages]
 
 
 def _read(path: Path) -> Catalog:
+    if not path.exists():
+        return Catalog(locale=path.parts[-3], project="Fuseboard", charset="utf-8")
     with path.open("rb") as file:
         return read_po(file, locale=path.parts[-3])
 
@@ -68,6 +74,7 @@ def update() -> None:
         catalog = _read(path)
         catalog.update(found, no_fuzzy_matching=True, update_creation_date=False)
         catalog.obsolete.clear()
+        path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
             # Without line numbers: they change with every edit and fill diffs with nothing.
             write_po(file, catalog, sort_by_file=True, include_lineno=False, width=120)
