@@ -69,6 +69,9 @@ def accept_batch(
         outcomes.append(outcome if isinstance(outcome, Refusal) else None)
         if isinstance(outcome, Item):
             items.append(outcome)
+    if raw is not None and (len(items) < len(reports) or any(item.scrubbed for item in items)):
+        # What the contract took apart and found clean needs no second look; anything else in the same bytes does.
+        raw.redact()
     if items:
         for index, found in durably(lambda: _Acceptance(items, by, raw, amend, reason, dry_run).run()).items():
             outcomes[index] = found
@@ -85,7 +88,9 @@ def _item(index: int, sent: Report | Sent, by: Caller) -> Item | Refusal:
         report = report.model_copy(update={"system": report.system.model_copy(update={"machine": by.machine.name})})
     report, removed = scrubbed(normalised(report))
     notes += [f"a secret was taken out of {path}" for path in removed]
-    return Item(index, report, content_of(report), sent.record, notes=notes, findings=list(sent.findings))
+    item = Item(index, report, content_of(report), sent.record, notes=notes, findings=list(sent.findings))
+    item.scrubbed = bool(removed)
+    return item
 
 
 class _Acceptance:

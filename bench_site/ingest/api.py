@@ -15,10 +15,9 @@ from bench_site.ingest.accept import accept_batch, accept_report
 from bench_site.ingest.answers import Api, answer, answer_json, as_item
 from bench_site.ingest.body import FILE_TYPES, Body, receive
 from bench_site.ingest.query import Parameters
-from bench_site.ingest.raw import raw_pieces
+from bench_site.ingest.raw import RawBytes, raw_pieces
 from bench_site.ingest.reading import read_batch, read_report
 from bench_site.ingest.refusals import refuse
-from bench_site.ingest.scrub import kept_body
 from bench_site.ingest.stored import entity_tag, run_or_refuse, stored_run
 from bench_site.ingest.uploads import File, accept_upload, upload_answer
 from runners.contract.context import Context
@@ -42,7 +41,7 @@ def push_run(request: HttpRequest) -> HttpResponse:
     if file.size > settings.PARSE_IN_REQUEST_BYTES:
         return _uploaded(accept_upload(file=_file(file, "report.json"), context=Context(), by=by, **options))
     data = file.read()
-    receipt = accept_report(report=read_report(data), by=by, raw=kept_body(data, file.sha256), **options)
+    receipt = accept_report(report=read_report(data), by=by, raw=RawBytes(file.sha256, file.size, data), **options)
     status = 201 if receipt.outcome == "stored" else 200
     return answer(receipt, status, Location=f"/api/v1/runs/{receipt.id}")
 
@@ -53,7 +52,7 @@ def push_batch(request: HttpRequest) -> HttpResponse:
     options = Parameters(request).options()
     by, file = caller_of(request), receive(request)
     data = file.read(most=settings.PARSE_IN_REQUEST_BYTES)
-    outcomes = accept_batch(reports=read_batch(data), by=by, raw=kept_body(data, file.sha256), **options)
+    outcomes = accept_batch(reports=read_batch(data), by=by, raw=RawBytes(file.sha256, file.size, data), **options)
     return answer(BatchAnswer.model_construct(items=[as_item(i, found) for i, found in enumerate(outcomes)]))
 
 

@@ -170,8 +170,12 @@ def mark_stale(series: Iterable[int]) -> None:
     The mark moves with every change, so that whoever works on an older state notices. Rows are locked in the order of
     their ids, and without excluding the foreign-key checks of others.
     """
+    ids = sorted(set(series))
     with connection.cursor() as cursor:
-        cursor.execute(_MARK, [sorted(set(series))])
+        if len(ids) == 1:
+            cursor.execute("UPDATE runs_series SET stale_since = clock_timestamp() WHERE id = %s", ids)
+        elif ids:
+            cursor.execute(_MARK, [ids])
 
 
 _MARK = """

@@ -43,6 +43,7 @@ class Item:
     report: Report
     content: Content
     raw_record: int | None
+    scrubbed: bool = False
     notes: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     plausibility: Plausibility = Plausibility.ACCEPT

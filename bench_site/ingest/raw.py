@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import zstandard
 from django.db import connection
 
+from bench_site.formats import redact
 from bench_site.runs.models import RawChunk, RawFile
 
 LEVEL = 3
@@ -21,13 +22,20 @@ ON CONFLICT (sha256) DO NOTHING RETURNING id
 class RawBytes:
     """What came in: the digest and size of the bytes as received, and the bytes that may be kept.
 
-    ``kept`` has the secrets taken out; ``removed`` names their paths.
+    ``kept`` has the secrets taken out, once ``redacted`` is true; ``removed`` names their paths.
     """
 
     sha256: str
     size: int
     kept: bytes
     removed: list[str] = field(default_factory=list)
+    redacted: bool = False
+
+    def redact(self) -> None:
+        """Take the secrets out, unless that was done."""
+        if not self.redacted:
+            self.kept, self.removed = redact(self.kept)
+            self.redacted = True
 
 
 def store_raw(raw: RawBytes) -> int:

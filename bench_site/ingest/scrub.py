@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from bench_site.formats import redact
 from bench_site.formats.secrets import REMOVED, is_secret_key, scrub_text
-from bench_site.ingest.raw import RawBytes
 from runners.contract import Report
 
 #: Where people and scripts paste command lines, addresses and error messages.
-_TEXTS = (("source", "command"), ("source", "url"), ("source", "name"), ("engine", "image"), ("error", "message"))
+_TEXTS = (
+    ("source", "command"), ("source", "url"), ("source", "name"), ("engine", "image"), ("error", "message"),
+    ("system", "topology"), ("strategy", "detail"), ("verification", "against"), ("experiment", "name"),
+)  # fmt: skip
 
 
 def scrubbed(report: Report) -> tuple[Report, list[str]]:
@@ -20,9 +21,18 @@ def scrubbed(report: Report) -> tuple[Report, list[str]]:
         if text and (clean := scrub_text(text)) != text:
             changes.setdefault(part, {})[name] = clean
             removed.append(f"{part}.{name}")
+    probe = [
+        reading.model_copy(update={"value": _clean(reading.name, reading.value)})
+        if isinstance(reading.value, str)
+        else reading
+        for reading in report.system.probe
+    ]
+    if probe != report.system.probe:
+        changes.setdefault("system", {})["probe"] = probe
+        removed.append("system.probe")
     software = {key: _clean(key, text) for key, text in report.system.software.items()}
     if software != report.system.software:
-        changes["system"] = {"software": software}
+        changes.setdefault("system", {})["software"] = software
         removed += [f"system.software.{key}" for key, text in software.items() if text != report.system.software[key]]
     update: dict[str, Any] = {part: getattr(report, part).model_copy(update=fields) for part, fields in changes.items()}
     if report.notes and (clean := scrub_text(report.notes)) != report.notes:
@@ -33,9 +43,3 @@ def scrubbed(report: Report) -> tuple[Report, list[str]]:
 
 def _clean(key: str, text: str) -> str:
     return REMOVED if is_secret_key(key) and text != REMOVED else scrub_text(text)
-
-
-def kept_body(data: bytes, sha256: str) -> RawBytes:
-    """The bytes of a request with reports, as they may be kept; ``sha256`` of them as received."""
-    kept, removed = (data, []) if scrub_text(text := data.decode()) == text else redact(data)
-    return RawBytes(sha256, len(data), kept, removed)

@@ -9,13 +9,13 @@ from django.utils import timezone
 from bench_site.ingest import uploads
 
 
-@shared_task(name="ingest.parse_upload", queue=uploads.QUEUE)
+@shared_task(name="ingest.parse_upload")
 def parse_upload(upload_id: str) -> None:
     """Read a large file that waits."""
     uploads.parse_upload(UUID(upload_id))
 
 
-@shared_task(name="ingest.sweep_uploads", queue=uploads.QUEUE)
+@shared_task(name="ingest.sweep_uploads")
 def sweep_uploads() -> None:
     """Read the files whose message was lost or whose worker died."""
     for upload_id in uploads.waiting_uploads(timezone.now() - timedelta(seconds=60)):

@@ -130,7 +130,7 @@ def _upload(file: File, context: Context, by: Caller, amend: bool, reason: str) 
 
 def _keep_for_later(upload: Upload, file: File) -> UploadAnswer:
     kept, removed = redact(file.data)
-    upload.raw_file_id = store_raw(RawBytes(file.sha256, file.size, kept, removed))
+    upload.raw_file_id = store_raw(RawBytes(file.sha256, file.size, kept, removed, redacted=True))
     upload.state = Upload.State.RECEIVED
     # Sent again: read again, because what was refused yesterday may be understood today.
     Upload.objects.bulk_create(
@@ -156,7 +156,7 @@ def _accept_now(upload: Upload, file: File, context: Context, by: Caller) -> Upl
 
 def _raw(file: File, tool: str | None) -> tuple[RawBytes, list[str]]:
     kept, removed = redact(file.data, None if tool == OUR_OWN else tool)
-    return RawBytes(file.sha256, file.size, kept, removed), removed
+    return RawBytes(file.sha256, file.size, kept, removed, redacted=True), removed
 
 
 def _read_and_accept(upload: Upload, file: File, context: Context, by: Caller, *, dry_run: bool) -> UploadAnswer:

@@ -69,9 +69,11 @@ def person(name: str = "kim", role: Role = Role.UPLOADER) -> Caller:
     return caller_of_user(User.objects.get_or_create(username=name, defaults={"role": role.value})[0])
 
 
-def token_of(name: str = "kim", scopes: tuple[Scope, ...] = (Scope.PUSH, Scope.READ), **options: Any) -> str:
+def token_of(
+    name: str = "kim", scopes: tuple[Scope, ...] = (Scope.PUSH, Scope.READ), role: Role = Role.UPLOADER, **options: Any
+) -> str:
     """A person's token in plain text."""
-    user, _ = User.objects.get_or_create(username=name, defaults={"role": Role.UPLOADER.value})
+    user, _ = User.objects.get_or_create(username=name, defaults={"role": role.value})
     return issue_token(user=user, name="test", scopes=scopes, **options)[1]
 
 
