@@ -1,5 +1,6 @@
 """Price books for one request: every book there is, the chosen one, and the cost of a row under it. Two queries."""
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,25 +38,37 @@ class Books:
     prices: priced.PriceBook | None = None
     #: The exchange rates that were needed, in the order of their first use.
     used: dict[priced.Rate, None] = field(default_factory=dict)
-    _hours: dict[tuple[tuple[str, int | None], ...], Hourly] = field(default_factory=dict)
+    _hours: dict[int, Hourly] = field(default_factory=dict)
+    _hours_of_pools: dict[tuple[tuple[str, int | None, str], ...], Hourly] = field(default_factory=dict)
+    _at_one: dict[int, float] = field(default_factory=dict)
 
     def hour(self, configuration: ConfigurationView) -> Hourly:
         """What the configuration costs for an hour; ``amount`` None with the reason where a pool's price is unknown."""
-        key = tuple((pool.chip_slug, pool.chips) for pool in configuration.pools)
-        found = self._hours.get(key)
+        found = self._hours.get(configuration.id)
+        if found is None:
+            found = self._hours[configuration.id] = self._hour_of_pools(configuration.pools)
+        return found
+
+    def _hour_of_pools(self, pools: tuple[PoolView, ...]) -> Hourly:
+        key = tuple((pool.chip_slug, pool.chips, pool.role) for pool in pools)
+        found = self._hours_of_pools.get(key)
         if found is None:
             if self.prices is None:
                 found = Hourly(self.currency, None, missing=NO_BOOK)
             else:
-                found = hourly([_use(pool) for pool in configuration.pools], self.prices, self.currency)
-            self._hours[key] = found
+                found = hourly([_use(pool) for pool in pools], self.prices, self.currency)
+            self._hours_of_pools[key] = found
             self.used |= dict.fromkeys(found.rates)
         return found
 
     def per_token_a_second(self, configuration: ConfigurationView) -> float:
         """Money per million tokens at one token/s, to rank by: cost is this / throughput. NaN where unknown."""
-        cost = per_million(self.hour(configuration).amount, 1.0, self.utilisation)
-        return float("nan") if cost is None else float(cost)
+        hour = self.hour(configuration)
+        found = self._at_one.get(id(hour))  # kept above, so the id stays its own
+        if found is None:
+            cost = per_million(hour.amount, 1.0, self.utilisation)
+            found = self._at_one[id(hour)] = math.nan if cost is None else float(cost)
+        return found
 
     def cost(self, configuration: ConfigurationView, figures: Mapping[str, Figure]) -> Cost:
         """The cost of one row."""

@@ -15,8 +15,8 @@ from bench_site.metrics import Direction, metric_named
 from bench_site.runs.models.words import label
 from runners.contract.vocabulary import Evidence
 
-MAX_CURVES = 100
-MAX_POINTS = 800
+MAX_CURVES = 60
+MAX_POINTS = 500
 #: A curve whose runs span more than this says so.
 MAX_SPAN = timedelta(days=7)
 

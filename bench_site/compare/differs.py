@@ -8,21 +8,23 @@ from bench_site.compare.curves import machine_label, speculative_label
 from bench_site.compare.shapes import Row
 from bench_site.runs.models.words import label
 
-FACTS: dict[str, Callable[[Row], str]] = {
-    "model": lambda row: row.configuration.model,
-    "machine": lambda row: machine_label(row.configuration),
-    "engine": lambda row: row.configuration.engine,
-    "engine_version": lambda row: row.engine_version,
-    "image": lambda row: row.image,
-    "precision": lambda row: row.configuration.precision,
-    "strategy": lambda row: label(row.configuration.kernel),
-    "speculative": lambda row: speculative_label(row.configuration),
-    "workload": lambda row: row.workload.slug,
-    "load": lambda row: row.workload.loop,
-    "context": lambda row: "" if row.context_tokens is None else str(row.context_tokens),
-    "evidence": lambda row: label(row.evidence),
-    "verification": lambda row: label(row.verification),
-    "origin": lambda row: row.origin.removeprefix("machine:"),
+Fact = str | None
+#: How a fact is read, and how its values are written for people.
+FACTS: dict[str, tuple[Callable[[Row], Fact], Callable[[str], str]]] = {
+    "model": (lambda row: row.configuration.model, str),
+    "machine": (lambda row: machine_label(row.configuration), str),
+    "engine": (lambda row: row.configuration.engine, str),
+    "engine_version": (lambda row: row.engine_version, str),
+    "image": (lambda row: row.image, str),
+    "precision": (lambda row: row.configuration.precision, str),
+    "strategy": (lambda row: row.configuration.kernel, label),
+    "speculative": (lambda row: speculative_label(row.configuration), str),
+    "workload": (lambda row: row.workload.slug, str),
+    "load": (lambda row: row.workload.loop, label),
+    "context": (lambda row: None if row.context_tokens is None else str(row.context_tokens), str),
+    "evidence": (lambda row: row.evidence, label),
+    "verification": (lambda row: row.verification, label),
+    "origin": (lambda row: row.origin.removeprefix("machine:"), str),
 }
 
 
@@ -33,7 +35,7 @@ def what_differs(rows: Iterable[Row], besides: Iterable[str] = ()) -> dict[str, 
     """
     chosen, skipped = list(rows), frozenset(besides)
     found = {}
-    for name, read in FACTS.items():
-        if name not in skipped and len(values := {read(row) for row in chosen}) > 1:
-            found[name] = tuple(sorted(value or _("unknown") for value in values))
+    for name, (read, write) in FACTS.items():
+        if name not in skipped and len(values := set(map(read, chosen))) > 1:
+            found[name] = tuple(sorted(write(value) if value else _("unknown") for value in values))
     return found

@@ -1,5 +1,6 @@
 """Options of the filters, each with how many groups it would show under the other filters."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -69,12 +70,12 @@ BY_CONFIGURATION: dict[str, Callable[[ConfigurationView], Iterable[str]]] = {
 def _by_configuration(
     values: Callable[[ConfigurationView], Iterable[str]], views: list[ConfigurationView], times: list[int]
 ) -> Counts:
-    counts: Counts = {}
+    counts: defaultdict[str, int] = defaultdict(int)
     for view, number in zip(views, times, strict=True):
         if number:
             for value in values(view):
-                counts[value] = counts.get(value, 0) + number
-    return counts
+                counts[value] += number
+    return dict(counts)
 
 
 def _by_column(facet: str, facts: Facts, mask: Mask, catalogue: Catalogue) -> Counts:

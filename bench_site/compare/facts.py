@@ -95,14 +95,15 @@ def load_facts(selection: Selection, catalogue: Catalogue, metrics: Sequence[str
     misses = " + ".join(f"CASE WHEN {sql} THEN 0 ELSE {BIT[name]} END" for name, sql in conditions.items())
     columns = {**COLUMNS, **{name: f"t.{name}" for name in metrics}}
     which, where = restriction(selection, values)
+    # MATERIALIZED: the planner cannot know how few or many groups pass, guesses very few, and would look up each of
+    # thousands by index; kept apart, the joins are planned for what the tables hold, and each filter is computed once.
     query = f"""
-    SELECT * FROM (
+    WITH found AS MATERIALIZED (
         SELECT {", ".join(f"{misses if name == 'misses' else sql} AS {name}_" for name, sql in columns.items())}
         {TABLES.format(which=which)}
         WHERE {where}
-    ) AS found
-    WHERE misses_ & (misses_ - 1) = 0
-    ORDER BY group_
+    )
+    SELECT * FROM found WHERE misses_ & (misses_ - 1) = 0 ORDER BY group_
     """
     with connection.cursor() as cursor:
         cursor.execute(query, values)

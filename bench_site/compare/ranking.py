@@ -136,8 +136,19 @@ def on_frontier(facts: Facts, standing: Standing, selection: Selection) -> list[
     if len(standing.loops) > 1:
         return []
     places = np.flatnonzero(standing.chart & standing.enters)
+    x, y = facts[selection.x][places], facts[selection.y][places]
+    places = places[_not_beaten_in_passing(x * _sign(selection.x), y * _sign(selection.y))]
     pairs = list(zip(facts[selection.x][places].tolist(), facts[selection.y][places].tolist(), strict=True))
     return [int(places[one]) for one in frontier(pairs, _direction(selection.x), _direction(selection.y))]
+
+
+def _not_beaten_in_passing(x: Floats, y: Floats) -> Places:
+    """The few points that a frontier (less is better in both) can be made of, so that thousands need not be sorted.
+
+    Walking from the best x on, a point whose y is worse than one already seen is beaten by it.
+    """
+    order = np.lexsort([y, x])
+    return np.sort(order[y[order] <= np.minimum.accumulate(y[order])])
 
 
 def _direction(name: str) -> str:

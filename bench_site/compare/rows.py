@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from django.db import connection
 
+from bench_site.compare.configurations import array_of
 from bench_site.compare.shapes import ConfigurationView, Cost, Figure, Row, WorkloadView
 from bench_site.metrics import HEADLINE
 
@@ -20,7 +21,7 @@ SELECT g.id, s.id, g.curve, s.configuration_id, s.workload_id, s.load_kind, s.lo
 FROM runs_replicategroup g
 JOIN runs_series s ON s.id = g.series_id
 JOIN runs_groupstatistic t ON t.group_id = g.id
-WHERE g.id = ANY(%s)
+WHERE g.id = ANY(%s::bigint[])
 """
 CostOf = Callable[[ConfigurationView, Mapping[str, Figure]], Cost]
 
@@ -33,7 +34,7 @@ def load_rows(
 ) -> dict[int, Row]:
     """The rows of these groups by group id; rank and frontier are the caller's to set."""
     with connection.cursor() as cursor:
-        cursor.execute(ROWS, [list(groups)])
+        cursor.execute(ROWS, [array_of(groups)])
         found = cursor.fetchall()
     rows = {}
     for (
