@@ -173,12 +173,15 @@ def _speculation(row: Row) -> str:
 def _evidence(row: Row) -> SafeString:
     frame = FRAMES.get(Evidence(row.evidence), "dash")
     parts = [format_html('<span class="badge {}">{}</span>', frame, label(Evidence(row.evidence)))]
-    if row.verification == VerificationStatus.PASSED:
-        parts.append(format_html(' <span class="badge ok" title="{}">✓ {}</span>',
-                                 verification_words(row.verification), _("verified")))  # fmt: skip
-    else:
-        parts.append(format_html(' <span class="ci" title="{}">{}</span>',
-                                 verification_words(row.verification), _("not verified")))  # fmt: skip
+    checked = row.verification == VerificationStatus.PASSED
+    parts.append(
+        format_html(
+            ' <span class="{}" title="{}">{}</span>',
+            "ci ok" if checked else "ci",
+            verification_words(row.verification),
+            f"✓ {_('verified')}" if checked else _("not verified"),
+        )
+    )
     if row.plausibility != Plausibility.ACCEPT:
         parts.append(format_html(' <span class="badge warn">{}</span>', label(Plausibility(row.plausibility))))
     return mark_safe("".join(parts))

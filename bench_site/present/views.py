@@ -11,7 +11,7 @@ from bench_site.compare.comparison import compare
 from bench_site.compare.defaults import default_selection
 from bench_site.compare.selection import BadSelection, Selection, parse
 from bench_site.ingest.raw import raw_pieces
-from bench_site.present import hardware
+from bench_site.present import csv, hardware
 from bench_site.present.numbers import size
 from bench_site.present.page import compare_page, site_address
 from bench_site.present.run_list import run_list
@@ -53,8 +53,6 @@ def _parsed(request: HttpRequest) -> tuple[Selection, BadSelection | None]:
 @require_safe
 def compare_csv(request: HttpRequest) -> HttpResponse:
     """The same rows and figures as the page with these parameters."""
-    from bench_site.present import csv
-
     return csv.response(request)
 
 
