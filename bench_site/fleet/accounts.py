@@ -111,6 +111,7 @@ def set_role(*, by: User, user: User, role: Role) -> User:
     """Give ``user`` another role; tokens follow at once. The last administrator stays one."""
     if not by.may(Role.ADMIN):
         raise NotAllowed(_("Only administrators change roles."))
+    _check_not_the_site(user)
     user = _locked(user)
     if user.role == Role.ADMIN and role is not Role.ADMIN:
         _check_other_admin(user)
@@ -149,7 +150,11 @@ def _check_other_admin(user: User) -> None:
 def _check_may_change(by: User, user: User) -> None:
     if not by.may(Role.OPERATOR) or not by.may(Role(user.role)):
         raise NotAllowed(_("Only somebody of the same role or above may change this account."))
-    if user.username in (SYSTEM_USER, DEMO_USER):
+    _check_not_the_site(user)
+
+
+def _check_not_the_site(user: User) -> None:
+    if user.username == SYSTEM_USER:
         raise NotAllowed(_("This account belongs to the site itself."))
 
 

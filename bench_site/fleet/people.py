@@ -109,9 +109,11 @@ def machine_token_new(request: HttpRequest) -> HttpResponse:
 def _people(request: HttpRequest, form: InviteForm, status: int = 200) -> HttpResponse:
     now = timezone.now()
     valid = Q(tokens__revoked_at=None) & (Q(tokens__expires_at=None) | Q(tokens__expires_at__gt=now))
-    everybody = User.objects.annotate(
-        valid_tokens=Count("tokens", filter=valid), token_used_at=Max("tokens__last_used_at")
-    ).order_by("-is_active", "username")
+    everybody = (
+        User.objects.exclude(username=accounts.SYSTEM_USER)
+        .annotate(valid_tokens=Count("tokens", filter=valid), token_used_at=Max("tokens__last_used_at"))
+        .order_by("-is_active", "username")
+    )
     context = {"people": everybody, "form": form, "roles": choices(Role), "may_set_roles": me(request).may(Role.ADMIN)}
     return render(request, "account/people.html", context, status=status)
 

@@ -85,6 +85,8 @@ def test_nobody_invites_or_changes_above_their_role() -> None:
         lambda: accounts.set_role(by=olga, user=olga, role=Role.ADMIN),
         lambda: accounts.set_role(by=admin, user=admin, role=Role.READER),
         lambda: accounts.set_active(by=admin, user=admin, active=False),
+        lambda: accounts.set_role(by=admin, user=accounts.system_user(), role=Role.READER),
+        lambda: accounts.set_active(by=admin, user=accounts.system_user(), active=True),
     ):
         with pytest.raises(accounts.NotAllowed):
             wrong()
