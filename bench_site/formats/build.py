@@ -13,6 +13,7 @@ from bench_site.formats.outcome import ReadRun, Refused
 from runners.contract.ids import file_run_id
 from runners.contract.receipt import Finding
 from runners.contract.report import Distribution, Failure, Model, Point, Report, Source
+from runners.contract.types import MAX_NUMBER
 from runners.contract.vocabulary import Evidence, Status
 
 _STATISTICS = ("mean", "p50", "p90", "p95", "p99", "std", "min", "max")
@@ -100,8 +101,15 @@ def image_version(image: str | None) -> str | None:
 
 
 def share(part: float | None, whole: float | None) -> float | None:
-    """``part`` / ``whole``, or None where one is unknown or the whole is 0."""
-    return part / whole if part is not None and whole else None
+    """``part`` / ``whole``, or None where one is unknown, the whole is 0 or the result is no possible figure."""
+    found = part / whole if part is not None and whole else None
+    return found if found is not None and found <= MAX_NUMBER else None
+
+
+def product(each: float | None, number: float | None) -> float | None:
+    """``each`` x ``number``, or None where one is unknown or the result is no possible figure."""
+    found = each * number if each is not None and number is not None else None
+    return found if found is not None and found <= MAX_NUMBER else None
 
 
 def failed_share(draft: Draft) -> None:

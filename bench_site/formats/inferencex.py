@@ -30,6 +30,7 @@ from bench_site.formats.build import (
     image_version,
     model,
     precision_name,
+    product,
     share,
 )
 from bench_site.formats.fields import Fields, Notebook
@@ -53,6 +54,7 @@ from runners.contract.report import (
     Tokens,
     Workload,
 )
+from runners.contract.types import MAX_NUMBER
 from runners.contract.vocabulary import Evidence, Loop, WorkloadKind
 
 TOOL = "inferencex"
@@ -149,7 +151,7 @@ def _rates(figures: Fields, nested: Fields, used: Chips) -> Rates:
             "tokens_per_second"
         )
         each = figures.positive(key)
-        found[name] = whole or (each * by if each and by else None)
+        found[name] = whole or product(each, by)
     if figures.number("input_tput_per_gpu") == 0 and found["total"]:
         figures.notes.say("the total rate is left unknown: the input rate in it was not measured")
         found["total"] = None
@@ -166,9 +168,12 @@ def _power(figures: Fields, used: Chips) -> Power | None:
     """Watts of all chips; the file has the mean of one."""
     prefill, decode = figures.positive("prefill_avg_power_w"), figures.positive("decode_avg_power_w")
     if prefill and decode and used.apart and used.input and used.output:
-        return Power(watts=prefill * used.input + decode * used.output, method="mean watts of a chip x chips, per role")
-    each = figures.positive("avg_power_w")
-    return Power(watts=each * used.total, method="mean watts of a chip x chips") if each and used.total else None
+        watts = prefill * used.input + decode * used.output
+        method = "mean watts of a chip x chips, per role"
+    else:
+        watts = product(figures.positive("avg_power_w"), used.total) or 0
+        method = "mean watts of a chip x chips"
+    return Power(watts=watts, method=method) if 0 < watts <= MAX_NUMBER else None
 
 
 def _agentic(fields: Fields, nested: Fields) -> dict[str, Any]:
@@ -260,7 +265,7 @@ def _contradiction(draft: Draft) -> None:
     if not (e2el and e2el.mean and output and length and concurrency):
         return
     expected = concurrency * length / e2el.mean
-    if not 1 / 3 < output / expected < 3:
+    if not expected / 3 < output < expected * 3:
         draft.flag(
             "contradiction",
             f"The record contradicts itself: {concurrency} requests in flight at {e2el.mean:.1f} s each give about "

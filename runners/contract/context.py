@@ -90,6 +90,6 @@ def parse_setting(entry: str) -> tuple[list[str | int], Any]:
         steps += [a or int(b or c) for a, b, c in found]
     try:
         value = json.loads(text)
-    except json.JSONDecodeError:
+    except (json.JSONDecodeError, RecursionError):  # "[[[[..." is text that someone sent, not a crash
         value = text
     return steps, value

@@ -146,6 +146,8 @@ def test_set_comes_last_and_reaches_every_field() -> None:
         ("status=failed", "report"),
         ("evidence=published", "report"),
         ("tags[0].x=1", "tags[0]"),
+        ("price=" + "[" * 1900, "price"),
+        ("price=" + "[" * 300 + "]" * 300, "price"),
     ],
 )
 def test_a_setting_that_does_not_fit_names_its_path(entry: str, path: str) -> None:

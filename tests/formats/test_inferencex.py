@@ -102,6 +102,13 @@ def test_apart_the_output_rate_is_per_decode_chip_and_the_input_rate_per_prefill
     ]
 
 
+def test_figures_beyond_any_possible_one_are_unknown_when_multiplied_or_divided() -> None:
+    _, point = only(agg(output_tput_per_gpu=1e18, avg_power_w=1e18, mean_e2el=1e17))
+    assert point.metrics.rates.output_tokens_per_s is None and point.power is None
+    _, point = only(agentic(duration_seconds=1e-60))
+    assert point.metrics.rates.requests_per_s is None
+
+
 def test_two_kinds_of_chip_apart() -> None:
     pools = only(api_row(prefill_hw="alpha", decode_hw="beta"))[0].runs[0].report.system.pools
     assert [pool.chip for pool in pools] == ["alpha", "beta"]
