@@ -76,10 +76,13 @@ def word(text: str | None) -> str | None:
 def sorted_pools(pools: list[Pool], chip: Resolve) -> list[Pool]:
     """Pools in the order of their roles, then chip and size: the order in a report does not matter."""
     order = list(PoolRole)
-    return sorted(
-        pools,
-        key=lambda p: (order.index(p.role), chip(p.chip) if p.chip else "", p.chips or 0, p.model_dump_json()),
-    )
+    return sorted(pools, key=lambda pool: (order.index(pool.role), *_pool_order(pool, chip)))
+
+
+def _pool_order(pool: Pool, chip: Resolve) -> tuple[str, int, str]:
+    """By resolved chip, then size, then everything else: never by the chip's name as written."""
+    resolved = chip(pool.chip) if pool.chip else ""
+    return resolved, pool.chips or 0, pool.model_copy(update={"chip": resolved or None}).model_dump_json()
 
 
 def _pool(pool: Pool, chip: Resolve) -> Identity:

@@ -64,6 +64,20 @@ def test_the_order_of_pools_and_the_spelling_of_names_do_not_matter() -> None:
     assert configuration_key(one) == configuration_key(other)
 
 
+def test_pools_that_tie_in_role_chip_and_size_are_not_ordered_by_spelling() -> None:
+    def pools(first: str, second: str) -> Report:
+        return report(
+            system={
+                "pools": [
+                    {"chip": first, "chips": 8, "parallelism": {"tp": 8}},
+                    {"chip": second, "chips": 8, "parallelism": {"tp": 4}},
+                ]
+            }
+        )
+
+    assert configuration_key(pools("H200", "nvidia h200")) == configuration_key(pools("nvidia h200", "H200"))
+
+
 @pytest.mark.parametrize(
     "changes",
     [
