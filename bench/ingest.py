@@ -2,8 +2,8 @@
 
     python bench/ingest.py [--runs 3000] [--batched 20000] [--threads 8] [--peer]
 
-One database (the embedded one, with fsync and synchronous_commit on), two web workers (gunicorn), the client on the same
-machine. Every report has one point with 25 figures; it is validated in full and its bytes are kept. ``--peer`` installs
+One database (the embedded one, with fsync and synchronous_commit on), two web workers (gunicorn), the client on the
+same machine. Every report has one point with 25 figures; it is validated in full and its bytes are kept. ``--peer`` installs
 MLflow into a folder of its own and sends the same figures to its REST API on the same PostgreSQL, in the same run.
 """
 
@@ -150,8 +150,8 @@ def ours(arguments: argparse.Namespace, token: str) -> dict[str, float]:
     """Runs/s of our own API, one report a request and in batches."""
     port = free_port()
     server = subprocess.Popen(
-        [sys.executable, "-m", "gunicorn", "bench_site.wsgi", "--bind", f"127.0.0.1:{port}", "--worker-class", "gthread",
-         "--threads", "4", "--workers", "2", "--no-control-socket", "--log-level", "warning"],
+        [sys.executable, "-m", "gunicorn", "bench_site.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", "2",
+         "--worker-class", "gthread", "--threads", "4", "--no-control-socket", "--log-level", "warning"],
         cwd=PROJECT,
     )  # fmt: skip
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
@@ -210,8 +210,8 @@ def stages(count: int) -> None:
     patches: list[tuple[Any, str, str]] = [
         (accept, "content_of", "digest and stored form"), (accept, "scrubbed", "secrets in texts"),
         (accept, "Catalogue", "look up names (1 query)"), (accept, "Existing", "look up ids (1 query)"),
-        (items.Item, "judge", "plausibility"), (items.Item, "locate", "keys"), (accept, "Identities", "look up keys (1 query)"),
-        (accept, "store_raw", "raw bytes: compress, insert"), (rows, "copy", "COPY run, revision, points"),
+        (items.Item, "judge", "plausibility"), (items.Item, "locate", "keys"),
+        (accept, "Identities", "look up keys (1 query)"), (accept, "store_raw", "raw bytes: compress, insert"), (rows, "copy", "COPY run, revision, points"),
         (accept, "mark_stale", "mark series stale"), (accept, "durably", "transaction, commit, rest"),
     ]  # fmt: skip
     kept = [(owner, attribute, getattr(owner, attribute)) for owner, attribute, _ in patches]
@@ -253,11 +253,14 @@ def peer(arguments: argparse.Namespace, settings: dict[str, Any]) -> float:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         subprocess.run([python, "-m", "pip", "install", "-q", "mlflow", "psycopg2-binary"], check=True)
     port = free_port()
-    uri = f"postgresql://{settings['USER']}:{settings['PASSWORD']}@/peer?host={settings['HOST']}&port={settings['PORT']}"
+    uri = (
+        f"postgresql://{settings['USER']}:{settings['PASSWORD']}@/peer?host={settings['HOST']}&port={settings['PORT']}"
+    )
     server = subprocess.Popen(
         [python, "-m", "mlflow", "server", "--backend-store-uri", uri, "--artifacts-destination", HOME / "artifacts",
          "--host", "127.0.0.1", "--port", str(port), "--workers", "2"],
-        stdout=(HOME / "peer.log").open("wb"), stderr=subprocess.STDOUT, env={**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true"},
+        stdout=(HOME / "peer.log").open("wb"), stderr=subprocess.STDOUT,
+        env={**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true"},
     )  # fmt: skip
     try:
         wait_for(f"http://127.0.0.1:{port}/health", 180)
@@ -326,6 +329,9 @@ def main(words: Iterable[str] | None = None) -> None:
         from django.db import connection
 
         call_command("migrate", verbosity=0)
+        from bench_site.broker import empty_broker
+
+        empty_broker(HOME)  # its messages are sent, and nobody reads them
         with connection.cursor() as cursor:
             for name in ("server_version", "fsync", "synchronous_commit", "full_page_writes"):
                 cursor.execute(f"SHOW {name}")

@@ -76,6 +76,10 @@ class Api(NinjaAPI):
                 pattern.callback = _with_problems(pattern.callback)
         return [*patterns, re_path(r"^.*$", _no_such_address, name="no-such-address")]
 
+    def get_openapi_operation_id(self, operation: Any) -> str:
+        """The view's own name: what a generated client calls its method."""
+        return str(operation.view_func.__name__)
+
     def get_openapi_schema(self, **options: Any) -> Any:
         """The document with the contract's own schemas in it."""
         document = super().get_openapi_schema(**options)
