@@ -60,7 +60,7 @@ def _share_beaten(values: Floats, metric: str) -> Floats:
 
 
 def curves_of(rows: Iterable[Row]) -> list[Curve]:
-    """The rows as curves, each in the order of its loads, labelled so that no two look alike."""
+    """The rows as curves by label, each in the order of its loads; no two have the same label."""
     by_key: defaultdict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_key[row.curve].append(row)
@@ -75,7 +75,7 @@ def curves_of(rows: Iterable[Row]) -> list[Curve]:
                 first.evidence != Evidence.MEASURED, members, _span(members),
             )
         )  # fmt: skip
-    return curves
+    return sorted(curves, key=lambda curve: (curve.label, curve.key))
 
 
 def _span(rows: Sequence[Row]) -> int:

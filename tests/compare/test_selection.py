@@ -97,7 +97,7 @@ def test_every_wrong_parameter_is_named_with_what_was_found_and_what_is_allowed(
     [
         ("utilisation", "0"), ("utilisation", "NaN"), ("utilisation", "1e-9"), ("per", "inf"), ("per", "1e400"),
         ("per", "١"), ("rows", "1e3"), ("page", "-1"), ("series", "9223372036854775808"), ("group", "0"),
-        ("context", "many"), ("tag", "a\0b"), ("machine", "x" * 301),
+        ("context", "many"), ("tag", "a\0b"), ("tag", "\ud800"), ("machine", "x" * 301),
         ("book", "@2026-09-01"), ("book", "rental@2026-13-01"),
         ("verification", "failed"), ("plausibility", "good"), ("load", "loop"), ("currency", "ÄÖÜ"), ("sort", "chip"),
     ],
