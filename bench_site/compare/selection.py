@@ -204,8 +204,8 @@ class Parameter:
         """The value of all occurrences; several distinct ones of a parameter that takes one are refused."""
         for text in texts:
             if len(text) > MAX_LENGTH or any(one == "\0" or "\ud800" <= one <= "\udfff" for one in text):
-                found = text.encode(errors="replace").decode()
-                raise _Wrong(found, _("text of at most %d characters that is valid Unicode without NUL") % MAX_LENGTH)
+                shown = text.encode(errors="replace").decode()
+                raise _Wrong(shown, _("text of at most %d characters that is valid Unicode without NUL") % MAX_LENGTH)
         if len(texts) > MAX_VALUES:
             raise _Wrong(_("%d values") % len(texts), _("at most %d values") % MAX_VALUES)
         found = {self.read(text) for text in texts}
