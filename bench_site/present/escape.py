@@ -11,7 +11,8 @@ def escape(text: object) -> str:
     a text beyond ``MAX_LENGTH`` is cut, so that one name cannot cover the chart.
     """
     line = " ".join(str(text).split())
-    line = "".join(char for char in line if char.isprintable())
+    if not line.isprintable():
+        line = "".join(char for char in line if char.isprintable())
     if len(line) > MAX_LENGTH:
         line = line[: MAX_LENGTH - 1] + "…"
     return line.translate(_ENTITIES)

@@ -8,26 +8,17 @@ the comparison's own thinning, which is said.
 import math
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from bench_site.compare.shapes import UNKNOWN, Comparison, Curve, Figure, Row
+from bench_site.compare.shapes import UNKNOWN, Comparison, Curve, Row
 from bench_site.present.escape import escape
+from bench_site.present.hover import Axes, HoverWords, rounded
 from bench_site.present.looks import SHAPES, shape, vendor_token
 from bench_site.present.metric_words import Shown, shown_metric
-from bench_site.present.numbers import figure as written
-from bench_site.present.numbers import interval, money
-from bench_site.present.words import (
-    draft_words,
-    engine_words,
-    load_words,
-    machine_words,
-    url_of_row,
-    verification_words,
-)
-from bench_site.runs.models.words import label
 from runners.contract.vocabulary import KernelStrategy, VerificationStatus
 
 Trace = dict[str, Any]
@@ -35,6 +26,8 @@ Trace = dict[str, Any]
 #: Above this many curves the points of one look share a trace (with gaps) and only the frontier keeps its bands: a
 #: browser draws 3,000 points in 30 traces in a blink, and in 600 traces in seconds.
 MAX_SINGLE_CURVES = 40
+#: Above this many points hovering says no cost: each is worked out when it is asked for.
+MAX_COSTS = 200
 #: At most this many direct labels; more would be a thicket, and hovering names every point.
 MAX_LABELS = 12
 LABEL_LENGTH = 34
@@ -45,86 +38,101 @@ SIZES = {"triangle-up": 12, "diamond": 12, "x-thin": 9}
 MARGIN = {"l": 62, "r": 16, "t": 10, "b": 48}
 
 
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A row's place on the chart."""
+
+    row: Row
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A curve with the rows that have a place."""
+
+    curve: Curve
+    spots: list[Spot]
+    token: str
+
+
 def figure(comparison: Comparison) -> dict[str, Any]:
     """The chart of ``comparison``: its y metric against its x metric, frontier, bands, one look a curve."""
-    x, y = shown_metric(comparison.selection.x), shown_metric(comparison.selection.y)
-    curves = [(curve, _drawable(curve.rows, x, y)) for curve in comparison.curves]
-    curves = [(curve, rows) for curve, rows in curves if rows]
-    points = [row for _curve, rows in curves for row in rows]
-    many = len(curves) > MAX_SINGLE_CURVES
+    axes = Axes(shown_metric(comparison.selection.x), shown_metric(comparison.selection.y))
+    lines = [Line(c, spots, vendor_token(c.vendor)) for c in comparison.curves if (spots := _spots(c.rows, axes))]
+    points = sum(len(line.spots) for line in lines)
+    many = len(lines) > MAX_SINGLE_CURVES
     best = {row.curve for row in comparison.frontier}
-    data = [_frontier(comparison.frontier, x, y)] if len(_drawable(comparison.frontier, x, y)) > 1 else []
-    data += [band for curve, rows in curves if not many or curve.key in best for band in _bands(curve, rows, x, y)]
-    data += _merged(curves, x, y) if many else [_trace([(curve, rows)], x, y) for curve, rows in curves]
-    layout = _layout(points, x, y)
-    layout["meta"] = {"labels": _labels(curves, best, x, y), "plain": _plain(len(points), len(curves), x, y)}
+    words = HoverWords(axes, costs=points <= MAX_COSTS)
+    data = _frontier(_spots(comparison.frontier, axes))
+    data += [band for line in lines if not many or line.curve.key in best for band in _bands(line, axes)]
+    data += [_trace(parts, axes, words) for parts in (_by_look(lines) if many else [[line] for line in lines])]
+    layout = _layout([spot for line in lines for spot in line.spots], axes)
+    layout["meta"] = {"labels": _labels(lines, best), "plain": _plain(points, len(lines), axes), **words.shared()}
     return {"data": data, "layout": layout}
 
 
-def _value(row: Row, metric: Shown) -> float | None:
-    value = row.figures.get(metric.name, UNKNOWN).value
-    return None if value is None else float(f"{value * metric.scale:.5g}")
-
-
-def _drawable(rows: Iterable[Row], x: Shown, y: Shown) -> list[Row]:
+def _spots(rows: Iterable[Row], axes: Axes) -> list[Spot]:
     """The rows with both figures; a logarithmic axis has no place for 0."""
-    return [row for row in rows if (_value(row, x) or 0) > 0 and _value(row, y) is not None]
+    found = []
+    for row in rows:
+        x, y = row.figures.get(axes.x.name, UNKNOWN).value, row.figures.get(axes.y.name, UNKNOWN).value
+        if x is not None and y is not None and x > 0:
+            found.append(Spot(row, rounded(x * axes.x.scale), rounded(y * axes.y.scale)))
+    return found
 
 
 # ------------------------------------------------------------------------------------------------ traces
 
 
-def _trace(parts: list[tuple[Curve, list[Row]]], x: Shown, y: Shown) -> Trace:
+def _by_look(lines: list[Line]) -> list[list[Line]]:
+    looks: dict[tuple[str, str, bool], list[Line]] = defaultdict(list)
+    for line in lines:
+        looks[(line.token, line.curve.kernel, line.curve.hollow)].append(line)
+    return list(looks.values())
+
+
+def _trace(parts: list[Line], axes: Axes, words: HoverWords) -> Trace:
     """The points of curves that look alike; a gap keeps them apart."""
-    first = parts[0][0]
-    colour = f"var(--{vendor_token(first.vendor)})"
-    xs: list[float | None] = []
-    ys: list[float | None] = []
-    hover: list[str] = []
-    links: list[list[Any]] = []
-    rings: list[str] = []
-    for number, (curve, rows) in enumerate(parts):
+    first = parts[0].curve
+    colour = f"var(--{parts[0].token})"
+    spots: list[Spot | None] = []
+    hover: list[list[Any] | None] = []
+    heads: list[str] = []
+    for number, line in enumerate(parts):
         if number:
-            xs, ys, hover, links, rings = [*xs, None], [*ys, None], [*hover, ""], [*links, ["", 0]], [*rings, colour]
-        for row in rows:
-            xs.append(_value(row, x))
-            ys.append(_value(row, y))
-            hover.append(_hover(curve, row, x, y))
-            links.append([url_of_row(row), row.group_id])
-            rings.append(RING if row.verification == VerificationStatus.PASSED else colour)
-    lines = {"color": colour, "width": 2 if not first.hollow else 1.3, "dash": "dot" if first.hollow else "solid"}
+            spots.append(None)
+            hover.append(None)
+        heads.append(words.head(line.curve, line.spots[0].row))
+        spots += line.spots
+        hover += [words.point(number, spot.row) for spot in line.spots]
+    rings = [RING if s and s.row.verification == VerificationStatus.PASSED else colour for s in spots]
     # A cross and a hollow shape are nothing but outline; a filled one has none unless it was verified.
     outlined = first.hollow or shape(first.kernel) == SHAPES[KernelStrategy.UNKNOWN]
-    widths = [2 if outlined else 1.5 if ring == RING else 0 for ring in rings]
     # Where a curve is a single point its interval is a thin bar; elsewhere the band shows it.
-    alone = len(parts) == 1 and len(parts[0][1]) == 1
+    alone = parts[0].spots[0].row if len(spots) == 1 else None
     return {
         "type": "scatter",
         "mode": "lines+markers",
         "name": escape(first.label),
-        "x": xs,
-        "y": ys,
-        "line": lines,
+        "x": [spot and spot.x for spot in spots],
+        "y": [spot and spot.y for spot in spots],
+        "line": {
+            "color": colour, "width": 1.3 if first.hollow else 2, "dash": "dot" if first.hollow else "solid",
+        },
         "marker": {
             "symbol": shape(first.kernel),
             "size": SIZES.get(shape(first.kernel), 10),
             "color": "var(--surface)" if first.hollow else colour,
-            "line": {"width": widths, "color": rings},
+            "line": {"width": [2 if outlined else 1.5 if ring == RING else 0 for ring in rings], "color": rings},
         },
-        "hovertext": hover,
         "hoverinfo": "text",
         "cliponaxis": False,
-        "customdata": links,
+        "customdata": hover,
+        "meta": heads,
         "showlegend": False,
-        **(_bar(parts[0][1][0], y, colour) if alone else {}),
-    }
-
-
-def _merged(curves: list[tuple[Curve, list[Row]]], x: Shown, y: Shown) -> list[Trace]:
-    looks: dict[tuple[str, str, bool], list[tuple[Curve, list[Row]]]] = defaultdict(list)
-    for curve, rows in curves:
-        looks[(vendor_token(curve.vendor), curve.kernel, curve.hollow)].append((curve, rows))
-    return [_trace(parts, x, y) for parts in looks.values()]
+        **(_bar(alone, axes.y, colour) if alone else {}),
+    }  # fmt: skip
 
 
 def _bar(row: Row, y: Shown, colour: str) -> Trace:
@@ -140,26 +148,25 @@ def _bar(row: Row, y: Shown, colour: str) -> Trace:
     }  # fmt: skip
 
 
-def _bands(curve: Curve, rows: list[Row], x: Shown, y: Shown) -> list[Trace]:
+def _bands(line: Line, axes: Axes) -> list[Trace]:
     """The intervals of neighbouring points as filled bands; where one is unknown the band has a gap."""
-    stretches: list[list[tuple[float, Figure]]] = [[]]
-    for row in rows:
-        figure, place = row.figures.get(y.name, UNKNOWN), _value(row, x)
-        if figure.low is None or figure.high is None or place is None:
+    stretches: list[list[tuple[float, float, float]]] = [[]]
+    for spot in line.spots:
+        figure = spot.row.figures.get(axes.y.name, UNKNOWN)
+        if figure.low is None or figure.high is None:
             stretches.append([])
         else:
-            stretches[-1].append((place, figure))
-    return [_band(stretch, vendor_token(curve.vendor), y.scale) for stretch in stretches if len(stretch) > 1]
+            stretches[-1].append((spot.x, figure.low * axes.y.scale, figure.high * axes.y.scale))
+    return [_band(stretch, line.token) for stretch in stretches if len(stretch) > 1]
 
 
-def _band(stretch: list[tuple[float, Figure]], token: str, scale: float) -> Trace:
-    high = [(place, (figure.high or 0) * scale) for place, figure in stretch]
-    low = [(place, (figure.low or 0) * scale) for place, figure in reversed(stretch)]
+def _band(stretch: list[tuple[float, float, float]], token: str) -> Trace:
+    back = list(reversed(stretch))
     return {
         "type": "scatter",
         "mode": "lines",
-        "x": [place for place, _value in high + low],
-        "y": [float(f"{value:.5g}") for _place, value in high + low],
+        "x": [x for x, _low, _high in stretch + back],
+        "y": [rounded(high) for _x, _low, high in stretch] + [rounded(low) for _x, low, _high in back],
         "fill": "toself",
         "fillcolor": f"var(--{token}/.14)",
         "line": {"width": 0, "color": f"var(--{token})"},
@@ -168,55 +175,37 @@ def _band(stretch: list[tuple[float, Figure]], token: str, scale: float) -> Trac
     }
 
 
-def _frontier(rows: list[Row], x: Shown, y: Shown) -> Trace:
-    rows = sorted(_drawable(rows, x, y), key=lambda row: _value(row, x) or 0)
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": escape(_("frontier")),
-        "x": [_value(row, x) for row in rows],
-        "y": [_value(row, y) for row in rows],
-        "line": {"color": "var(--accent/.2)", "width": 9, "shape": "linear"},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+def _frontier(spots: list[Spot]) -> list[Trace]:
+    if len(spots) < 2:
+        return []
+    spots = sorted(spots, key=lambda spot: spot.x)
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": escape(_("frontier")),
+            "x": [spot.x for spot in spots],
+            "y": [spot.y for spot in spots],
+            "line": {"color": "var(--accent/.2)", "width": 9},
+            "hoverinfo": "skip",
+            "showlegend": False,
+        }
+    ]
 
 
 # ------------------------------------------------------------------------------------------------ words
 
 
-def _hover(curve: Curve, row: Row, x: Shown, y: Shown) -> str:
-    configuration = row.configuration
-    lines = [f"<b>{escape(machine_words(configuration))}</b>"]
-    lines.append(escape(" · ".join(filter(None, [engine_words(row), label(configuration.kernel)]))))
-    lines.append(escape(f"{draft_words(configuration)} · {load_words(row)}"))
-    for metric in (x, y):
-        figure = row.figures.get(metric.name, UNKNOWN)
-        around = interval(figure.low, figure.high, metric.scale)
-        text = f"{metric.short}: {written(figure, metric.scale)} {metric.unit}" + (f" ({around})" if around else "")
-        lines.append(escape(text))
-    if row.cost.per_m_output is not None:
-        price = money(row.cost.per_m_output, row.cost.currency)
-        lines.append(escape(_("%(price)s per M output tokens") % {"price": price}))
-    runs = ngettext("%(n)d run", "%(n)d runs", row.runs) % {"n": row.runs}
-    lines.append(escape(f"{label(row.evidence)} · {verification_words(row.verification)} · {runs}"))
-    if curve.spans_days > 7:
-        lines.append(escape(_("the curve's runs span %(days)d days") % {"days": curve.spans_days}))
-    return "<br>".join(lines)
-
-
-def _labels(curves: list[tuple[Curve, list[Row]]], best: set[str], x: Shown, y: Shown) -> list[dict[str, Any]]:
-    """Which curves are named on the chart, the frontier's first; chart.js finds the place, or leaves one out."""
-    ordered = sorted(curves, key=lambda part: (part[0].key not in best, -len(part[1])))
-    if len(curves) > MAX_LABELS:
-        ordered = [part for part in ordered if part[0].key in best]
+def _labels(lines: list[Line], best: set[str]) -> list[dict[str, Any]]:
+    """Which curves are named on the chart, the frontier's first; labels.js finds the place, or leaves one out."""
+    ordered = sorted(lines, key=lambda line: (line.curve.key not in best, -len(line.spots)))
+    if len(lines) > MAX_LABELS:
+        ordered = [line for line in ordered if line.curve.key in best]
     found: dict[str, dict[str, Any]] = {}
-    for curve, rows in ordered:
-        places = sorted((_value(row, x) or 0, _value(row, y) or 0) for row in rows)
-        text = escape(_short(curve.label))
-        found.setdefault(
-            text, {"text": text, "color": f"var(--{vendor_token(curve.vendor)})", "ends": [places[0], places[-1]]}
-        )
+    for line in ordered:
+        places = sorted((spot.x, spot.y) for spot in line.spots)
+        text = escape(_short(line.curve.label))
+        found.setdefault(text, {"text": text, "color": f"var(--{line.token})", "ends": [places[0], places[-1]]})
     return list(found.values())[:MAX_LABELS]
 
 
@@ -230,22 +219,22 @@ def _short(name: str) -> str:
     return text
 
 
-def _plain(points: int, curves: int, x: Shown, y: Shown) -> str:
+def _plain(points: int, curves: int, axes: Axes) -> str:
     """The chart in a sentence, for those who do not see it."""
     shown = ngettext("%(n)d point", "%(n)d points", points) % {"n": points}
     lines = ngettext("%(n)d curve", "%(n)d curves", curves) % {"n": curves}
     return _("%(y)s against %(x)s: %(points)s on %(curves)s. The table below has every figure.") % {
-        "y": y.title, "x": x.title, "points": shown, "curves": lines,
+        "y": axes.y.title, "x": axes.x.title, "points": shown, "curves": lines,
     }  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------ layout
 
 
-def _layout(points: list[Row], x: Shown, y: Shown) -> dict[str, Any]:
-    xs = [value for row in points if (value := _value(row, x))] or [10, 100]
-    ys = [value for row in points if (value := _value(row, y))] or [1]
-    tops = [high * y.scale for row in points if (high := row.figures.get(y.name, UNKNOWN).high)]
+def _layout(spots: list[Spot], axes: Axes) -> dict[str, Any]:
+    xs, ys = [spot.x for spot in spots] or [10, 100], [spot.y for spot in spots] or [1]
+    highs = [spot.row.figures.get(axes.y.name, UNKNOWN).high for spot in spots]
+    top = max((high * axes.y.scale for high in highs if high), default=0)
     grid = {"gridcolor": "var(--line)", "gridwidth": 1, "zeroline": False, "linecolor": "var(--line)", "ticks": ""}
     return {
         "margin": MARGIN,
@@ -261,12 +250,12 @@ def _layout(points: list[Row], x: Shown, y: Shown) -> dict[str, Any]:
         "dragmode": "zoom",
         "showlegend": False,
         "xaxis": {
-            "title": {"text": escape(x.axis), "standoff": 8, "font": {"size": 12.5}},
+            "title": {"text": escape(axes.x.axis), "standoff": 8, "font": {"size": 12.5}},
             "type": "log", "range": _log_range(xs), **_log_ticks(xs), **grid,
         },
         "yaxis": {
-            "title": {"text": escape(y.axis_short), "standoff": 10, "font": {"size": 12.5}},
-            "range": [0, max(max(ys), min(max(tops, default=0), max(ys) * 1.3)) * 1.07],
+            "title": {"text": escape(axes.y.axis_short), "standoff": 10, "font": {"size": 12.5}},
+            "range": [0, max(max(ys), min(top, max(ys) * 1.3)) * 1.07],
             "tickformat": ",~r", "nticks": 7, **grid,
         },
     }  # fmt: skip

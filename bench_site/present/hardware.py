@@ -102,7 +102,8 @@ def _facts(chip: Chip) -> list[ChipFact]:
 
 def _newest(prices: list[Price]) -> list[ChipPrice]:
     """Per tier the newest price in force today; a tier that only begins later shows its first price as coming."""
-    today, found = timezone.now().date(), {}
+    today = timezone.now().date()
+    found: dict[str, ChipPrice] = {}
     for price in prices:  # newest first within a tier
         coming = price.valid_from > today
         if price.tier not in found or found[price.tier].coming:

@@ -13,7 +13,7 @@ def number(value: float | Decimal | None) -> str:
     """``value`` with about three significant digits; never rounded before the decimal point."""
     if value is None:
         return _("unknown")
-    size = abs(value)
+    size = abs(float(value))
     if size >= 100:
         return f"{value:,.0f}"
     if size >= 10:
@@ -22,7 +22,7 @@ def number(value: float | Decimal | None) -> str:
         return f"{value:.2f}"
     if size == 0:
         return "0"
-    return f"{value:.3g}" if size < 0.0001 else f"{value:.{_places(float(size))}f}"
+    return f"{value:.3g}" if size < 0.0001 else f"{value:.{_places(size)}f}"
 
 
 def _places(size: float) -> int:

@@ -33,23 +33,23 @@ def compare_page(comparison: Comparison, problems: BadSelection | None = None, s
     """The template context of ``comparison``; ``problems`` are the wrong parameters of its URL."""
     selection: Selection = comparison.selection
     query = selection.to_query()
-    lines = table.lines(comparison)
+    heads = table.heads(comparison)
+    rows = table.Rows(comparison, [head.title for head in heads])
     context: dict[str, Any] = {
         "comparison": comparison,
         "problems": [str(error) for error in problems.errors] if problems else [],
         "form": filters.form(comparison),
         "headline": filters.headline(comparison),
         "counted": _counted(comparison),
-        "lines": lines,
+        "lines": [rows.markup(row) for row in comparison.rows],
         "permalink": f"{reverse('compare')}?{query}",
         "csv_url": f"{reverse('compare-csv')}?{query}",
         "notes": comparison.notes,
     }
-    if not lines:
+    if not comparison.rows:
         return context | {"empty": _empty(comparison, site)}
     drawn = figure.figure(comparison)
     x, y = shown_metric(selection.x), shown_metric(selection.y)
-    heads = table.heads(comparison)
     return context | {
         "figure": drawn,
         "plain": drawn["layout"]["meta"]["plain"],
@@ -61,7 +61,6 @@ def compare_page(comparison: Comparison, problems: BadSelection | None = None, s
         "price_line": _price_line(comparison),
         "table_title": _table_title(selection),
         "heads": heads,
-        "label": _cell_labels(heads),
         **_more(comparison),
     }
 
@@ -111,15 +110,6 @@ def _strategies(comparison: Comparison) -> list[tuple[str, str]]:
     """(shape, name) of the kernel strategies on the chart, most boundaries first."""
     found = {kernel_word(curve.kernel) for curve in comparison.curves}
     return [(kernel.value, label(kernel)) for kernel in KernelStrategy if kernel.value in found]
-
-
-def _cell_labels(heads: list[table.Head]) -> dict[str, str]:
-    """What each cell is called where the table turns into cards."""
-    names = (
-        "rank", "machine", "engine", "strategy", "speculation", "load", "interactivity", "per_chip", "ttft", "tpot",
-        "cost", "evidence", "runs",
-    )  # fmt: skip
-    return {name: head.title for name, head in zip(names, heads, strict=True)}
 
 
 def _price_line(comparison: Comparison) -> str:

@@ -164,7 +164,7 @@ def _lines(runs: list[Run]) -> list[RunLine]:
     ids = {run.configuration_id for run in runs}
     for pool in ConfigurationPool.objects.filter(configuration__in=ids).select_related("chip"):
         pools[pool.configuration_id].append(pool)
-    points = {
+    points: dict[Any, Any] = {
         row["run"]: row
         for row in Point.objects.filter(run__in=[run.pk for run in runs])
         .values("run")
@@ -174,7 +174,7 @@ def _lines(runs: list[Run]) -> list[RunLine]:
     return [_line(run, pools[run.configuration_id], points.get(run.pk, {})) for run in runs]
 
 
-def _line(run: Run, pools: list[ConfigurationPool], points: dict[str, Any]) -> RunLine:
+def _line(run: Run, pools: list[ConfigurationPool], points: Mapping[str, Any]) -> RunLine:
     named = [(vendor_token(p.chip.vendor) if p.chip else "unknown", str(p.chip or _("unknown chip")),
               f"×{p.chips:,}" if p.chips else "") for p in pools]  # fmt: skip
     tokens = {token for token, _name, _chips in named}

@@ -14,7 +14,7 @@ from bench_site.metrics import METRICS, figures_of
 from bench_site.present.looks import kernel_word, vendor_token
 from bench_site.present.metric_words import shown_metric
 from bench_site.present.numbers import count, number
-from bench_site.present.words import load_value_words, tokens_words
+from bench_site.present.words import load_words, tokens_words
 from bench_site.runs.models import Point, Revision, Run
 from bench_site.runs.models.words import LoadKind, Plausibility, label
 from runners.contract.vocabulary import (
@@ -260,20 +260,16 @@ def _reading(reading: Json) -> tuple[str, str, str]:
 def _chips(system: Json) -> int | None:
     """Physical chips of all pools; unknown if any pool's is."""
     numbers = [pool.get("chips") for pool in system.get("pools") or []]
-    return sum(numbers) if numbers and all(numbers) else None  # type: ignore[arg-type]
+    return sum(numbers) if numbers and all(numbers) else None
 
 
 def _load(point: Json) -> str:
     load = point.get("load") or {}
-    text = load_value_words(LoadKind.UNKNOWN, None)
-    for kind in (LoadKind.CONCURRENCY, LoadKind.REQUEST_RATE, LoadKind.BATCH_SIZE):
-        if load.get(kind.value) is not None:
-            text = load_value_words(kind, load[kind.value])
+    kinds = (LoadKind.CONCURRENCY, LoadKind.REQUEST_RATE, LoadKind.BATCH_SIZE)
+    kind = next((kind for kind in kinds if load.get(kind.value) is not None), LoadKind.UNKNOWN)
     if load.get("unlimited"):
-        text = load_value_words(LoadKind.UNLIMITED, None)
-    if load.get("context_tokens"):
-        text += " · " + _("%(n)s context") % {"n": tokens_words(load["context_tokens"])}
-    return text
+        kind = LoadKind.UNLIMITED
+    return load_words(kind, load.get(kind.value), load.get("context_tokens"))
 
 
 def _mark(plausibility: str) -> str:

@@ -1,21 +1,30 @@
-"""The ranked table: a comparison's rows as finished strings, so that the template only puts them in their places."""
+"""The ranked table: headers, and each row as markup."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
 
-from django.utils.html import format_html
+from django.urls import reverse
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from bench_site.compare.selection import COST, Selection
-from bench_site.compare.shapes import UNKNOWN, Comparison, Figure, Row
+from bench_site.compare.shapes import UNKNOWN, Comparison, ConfigurationView, Cost, PoolView, Row
 from bench_site.present.looks import FILLED, configuration_token, kernel_word, vendor_token
 from bench_site.present.metric_words import Shown, shown_metric
 from bench_site.present.numbers import SIGNS, count, interval, money
 from bench_site.present.numbers import figure as written
-from bench_site.present.words import draft_words, engine_words, load_words, url_of_row, verification_words
+from bench_site.present.words import draft_words, engine_words, load_words, verification_words
 from bench_site.runs.models.words import Plausibility, label
 from runners.contract.vocabulary import Evidence, KernelStrategy, VerificationStatus
 
+#: The cells of a row, in the order of the headers.
+CELLS = (
+    "rank", "machine", "engine", "strategy", "speculation", "load", "interactivity", "per_chip", "ttft", "tpot",
+    "cost", "evidence", "runs",
+)  # fmt: skip
 INTERACTIVITY, PER_CHIP, TTFT, TPOT = "interactivity", "output_tokens_per_s_per_chip", "ttft_p50", "tpot_p50"
 #: How each evidence class is framed; words say the same.
 FRAMES = {
@@ -37,34 +46,28 @@ class Head:
     sorted: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One row, ready to be written."""
-
-    group: int
-    rank: str
-    best: bool
-    frontier: bool
-    machine: SafeString
-    engine: str
-    image: str
-    strategy: SafeString
-    speculation: str
-    load: str
-    interactivity: str
-    interactivity_note: str
-    per_chip: str
-    per_chip_interval: str
-    share: str
-    token: str
-    ttft: str
-    tpot: str
-    cost: str
-    cost_interval: str
-    cost_missing: str
-    evidence: SafeString
-    runs: str
-    url: str
+#: One row; ``{l.name}`` is a column's header, for phones. Written here and not in a template: a page holds hundreds,
+#: and a template takes a millisecond for each.
+ROW = """<tr id="g{group}"{best}>
+<td class="n pos">{rank}</td>
+<th scope="row">{machine}</th>
+<td class="cut" data-l="{l.engine}" title="{engine_full}">{engine}</td>
+<td data-l="{l.strategy}">{strategy}</td>
+<td class="cut" data-l="{l.speculation}" title="{speculation}">{speculation}</td>
+<td data-l="{l.load}">{load}</td>
+<td class="n" data-l="{l.interactivity}">{interactivity}{from_mean}</td>
+<td class="bar {token}" data-l="{l.per_chip}"><i style="--v:{share}"></i><b>{per_chip}</b>{per_chip_interval}</td>
+<td class="n" data-l="{l.ttft}">{ttft}</td>
+<td class="n" data-l="{l.tpot}">{tpot}</td>
+{cost}
+<td class="evi" data-l="{l.evidence}">{evidence}</td>
+<td class="n" data-l="{l.runs}"><a href="{url}">{runs}</a></td>
+</tr>
+"""
+COST_CELL = '<td class="n" data-l="{}"><b>{}</b>{}</td>'
+NO_COST_CELL = '<td class="why" data-l="{}">{}</td>'
+BEST = mark_safe(' class="best"')
+INTERVAL = ' <span class="ci">{}</span>'
 
 
 def heads(comparison: Comparison) -> list[Head]:
@@ -89,13 +92,6 @@ def heads(comparison: Comparison) -> list[Head]:
     ]
 
 
-def lines(comparison: Comparison) -> list[Line]:
-    """The rows of the table."""
-    most = max((row.figures.get(PER_CHIP, UNKNOWN).value or 0 for row in comparison.rows), default=0)
-    scales = {name: shown_metric(name).scale for name in (INTERACTIVITY, PER_CHIP, TTFT, TPOT)}
-    return [_line(row, most, scales) for row in comparison.rows]
-
-
 def _sortable(selection: Selection, metric: Shown, title: str, number: bool = True) -> Head:
     return Head(title, number, *_sort_link(selection, metric.name, metric.best_first))
 
@@ -108,80 +104,109 @@ def _sort_link(selection: Selection, name: str, best_first: str) -> tuple[str, s
     return "?" + selection.to_query(sort=following), in_force
 
 
-def _line(row: Row, most: float, scales: dict[str, float]) -> Line:
-    configuration = row.configuration
-    per_chip: Figure = row.figures.get(PER_CHIP, UNKNOWN)
-    cost = row.cost
-    return Line(
-        group=row.group_id,
-        rank="" if row.rank is None else str(row.rank),
-        best=row.rank == 1,
-        frontier=row.on_frontier,
-        machine=_machine(row),
-        engine=engine_words(row),
-        image=row.image,
-        strategy=_strategy(row),
-        speculation=_speculation(row),
-        load=load_words(row),
-        interactivity=written(row.figures.get(INTERACTIVITY, UNKNOWN), scales[INTERACTIVITY]),
-        interactivity_note=_("mean") if row.interactivity_from == "mean" else "",
-        per_chip=written(per_chip, scales[PER_CHIP]),
-        per_chip_interval=interval(per_chip.low, per_chip.high, scales[PER_CHIP]),
-        share=f"{per_chip.value / most:.3f}" if per_chip.value and most else "0",
-        token=configuration_token(configuration),
-        ttft=written(row.figures.get(TTFT, UNKNOWN), scales[TTFT]),
-        tpot=written(row.figures.get(TPOT, UNKNOWN), scales[TPOT]),
-        cost="" if cost.per_m_output is None else money(cost.per_m_output, cost.currency),
-        cost_interval=interval(cost.per_m_output_low, cost.per_m_output_high),
-        cost_missing=cost.missing or _("unknown"),
-        evidence=_evidence(row),
-        runs=count(row.runs),
-        url=url_of_row(row),
-    )
+class Rows:
+    """The rows of one table as markup; what several rows share is made once."""
+
+    def __init__(self, comparison: Comparison, labels: Sequence[str]) -> None:
+        self.labels = {name: escape(title) for name, title in zip(CELLS, labels, strict=True)}
+        self.row = ROW
+        for name, title in self.labels.items():
+            self.row = self.row.replace(f"{{l.{name}}}", title.replace("{", "{{").replace("}", "}}"))
+        self.scales = {name: shown_metric(name).scale for name in (INTERACTIVITY, PER_CHIP, TTFT, TPOT)}
+        self.most = max((row.figures.get(PER_CHIP, UNKNOWN).value or 0 for row in comparison.rows), default=0)
+        self.runs_url = reverse("runs")
+        self.from_mean = format_html(
+            ' <span class="ci" title="{}">{}</span>', _("from the mean TPOT, where the median is unknown"), _("mean")
+        )
+        self._made: dict[tuple[Any, ...], Any] = {}
+
+    def _once(self, make: Callable[..., Any], *of: Any) -> Any:
+        key = (make, *of)
+        if key not in self._made:
+            self._made[key] = make(*of)
+        return self._made[key]
+
+    def markup(self, row: Row) -> SafeString:
+        """One ``<tr>``."""
+        configuration, engine = row.configuration, engine_words(row)
+        kernel, token = kernel_word(configuration.kernel), configuration_token(configuration)
+        per_chip = row.figures.get(PER_CHIP, UNKNOWN)
+        return format_html(
+            self.row,
+            group=row.group_id,
+            best=BEST if row.rank == 1 else "",
+            rank="" if row.rank is None else row.rank,
+            machine=self._once(_machine, configuration.pools),
+            engine=engine,
+            engine_full=f"{engine} · {row.image}" if row.image else engine,
+            strategy=self._once(_strategy, kernel, token, row.evidence in FILLED),
+            speculation=self._once(_speculation, configuration),
+            load=self._once(load_words, row.load_kind, row.load_value, row.context_tokens),
+            interactivity=self._figure(row, INTERACTIVITY),
+            from_mean=self.from_mean if row.interactivity_from == "mean" else "",
+            token=token,
+            share=f"{per_chip.value / self.most:.3f}" if per_chip.value and self.most else "0",
+            per_chip=self._figure(row, PER_CHIP),
+            per_chip_interval=_interval(per_chip.low, per_chip.high, self.scales[PER_CHIP]),
+            ttft=self._figure(row, TTFT),
+            tpot=self._figure(row, TPOT),
+            cost=self._cost(row.cost),
+            evidence=self._once(_evidence, row.evidence, row.verification, row.plausibility),
+            url=f"{self.runs_url}?group={row.group_id}",
+            runs=count(row.runs),
+        )
+
+    def _figure(self, row: Row, name: str) -> str:
+        return written(row.figures.get(name, UNKNOWN), self.scales[name])
+
+    def _cost(self, cost: Cost) -> SafeString:
+        amount = cost.per_m_output
+        if amount is None:
+            return format_html(NO_COST_CELL, self.labels["cost"], cost.missing or _("unknown"))
+        around = _interval(cost.per_m_output_low, cost.per_m_output_high)
+        return format_html(COST_CELL, self.labels["cost"], money(amount, cost.currency), around)
 
 
-def _machine(row: Row) -> SafeString:
+def _interval(low: float | Decimal | None, high: float | Decimal | None, scale: float = 1) -> SafeString | str:
+    around = interval(low, high, scale)
+    return format_html(INTERVAL, around) if around else ""
+
+
+def _machine(pools: tuple[PoolView, ...]) -> SafeString:
     """Each pool with its vendor's dot; roles only where there are several."""
-    pools, parts = row.configuration.pools, []
+    parts = []
     for pool in pools:
         chips = f"×{pool.chips:,}" if pool.chips else _("× unknown")
-        role = format_html(' <span class="ci">{}</span>', label(pool.role)) if len(pools) > 1 else ""
+        role = format_html(INTERVAL, label(pool.role)) if len(pools) > 1 else ""
         parts.append(
             format_html(
-                '<span class="chip"><span class="dot {}"></span>{}&nbsp;<span class="muted">{}</span>{}</span>',
+                '<span class="chip"><span class="dot {}"></span>{}<span class="muted">{}</span>{}</span>',
                 vendor_token(pool.vendor), pool.chip or _("unknown chip"), chips, role,
             )
         )  # fmt: skip
-    return mark_safe("".join(parts) or _("unknown"))
+    return format_html("{}" * len(parts), *parts) if parts else format_html("{}", _("unknown"))
 
 
-def _strategy(row: Row) -> SafeString:
-    kernel = kernel_word(row.configuration.kernel)
+def _strategy(kernel: str, token: str, filled: bool) -> SafeString:
     return format_html(
         '<svg class="mk {}{}" aria-hidden="true"><use href="#m-{}"/></svg>{}',
-        configuration_token(row.configuration),
-        "" if row.evidence in FILLED else " hollow",
-        kernel,
-        label(KernelStrategy(kernel)),
+        token, "" if filled else " hollow", kernel, label(KernelStrategy(kernel)),
+    )  # fmt: skip
+
+
+def _speculation(configuration: ConfigurationView) -> str:
+    return {"none": _("off"), "": _("unknown")}.get(configuration.speculative) or draft_words(configuration)
+
+
+def _evidence(evidence: str, verification: str, plausibility: str) -> SafeString:
+    checked = verification == VerificationStatus.PASSED
+    marked = plausibility != Plausibility.ACCEPT
+    return format_html(
+        '<span class="badge {}">{}</span> <span class="{}" title="{}">{}</span>{}',
+        FRAMES.get(Evidence(evidence), "dash"),
+        label(Evidence(evidence)),
+        "ci ok" if checked else "ci",
+        verification_words(verification),
+        f"✓ {_('verified')}" if checked else _("not verified"),
+        format_html(' <span class="badge warn">{}</span>', label(Plausibility(plausibility))) if marked else "",
     )
-
-
-def _speculation(row: Row) -> str:
-    return {"none": _("off"), "": _("unknown")}.get(row.configuration.speculative) or draft_words(row.configuration)
-
-
-def _evidence(row: Row) -> SafeString:
-    frame = FRAMES.get(Evidence(row.evidence), "dash")
-    parts = [format_html('<span class="badge {}">{}</span>', frame, label(Evidence(row.evidence)))]
-    checked = row.verification == VerificationStatus.PASSED
-    parts.append(
-        format_html(
-            ' <span class="{}" title="{}">{}</span>',
-            "ci ok" if checked else "ci",
-            verification_words(row.verification),
-            f"✓ {_('verified')}" if checked else _("not verified"),
-        )
-    )
-    if row.plausibility != Plausibility.ACCEPT:
-        parts.append(format_html(' <span class="badge warn">{}</span>', label(Plausibility(row.plausibility))))
-    return mark_safe("".join(parts))

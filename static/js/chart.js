@@ -26,10 +26,32 @@
     return value;
   };
 
+  // About three significant digits, never rounded before the decimal point: as the table writes them.
+  const written = (value) => {
+    const size = Math.abs(value);
+    const digits = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 4;
+    return value.toLocaleString("en-US", { minimumFractionDigits: size < 1 ? 0 : digits, maximumFractionDigits: digits });
+  };
+
+  // The lines of a point's hover text; every text in the figure was escaped by the server.
+  const hoverText = (trace, i, meta) => {
+    const point = trace.customdata[i];
+    if (!point) return "";
+    const [, curve, load, xRange, yRange, state, cost] = point;
+    const line = ([name, unit], value, range) =>
+      `${name}: ${written(value)} ${unit}${range ? ` (${written(range[0])}–${written(range[1])})` : ""}`;
+    return [trace.meta[curve], load, line(meta.x, trace.x[i], xRange), line(meta.y, trace.y[i], yRange), cost, state]
+      .filter(Boolean).join("<br>");
+  };
+
   class Chart {
     constructor(host) {
       this.host = host;
       this.figure = JSON.parse(document.getElementById(host.dataset.figure).textContent);
+      const { data, layout: { meta } } = this.figure;
+      for (const trace of data) {
+        if (trace.customdata) trace.hovertext = trace.customdata.map((_point, i) => hoverText(trace, i, meta));
+      }
       this.home = { x: this.figure.layout.xaxis.range, y: this.figure.layout.yaxis.range };
       this.said = document.getElementById(`${host.id}-said`);
       host.textContent = "";
@@ -113,11 +135,11 @@
     }
 
     // A point leads to its row in the table, where all its figures are; from the keyboard to its runs.
-    open(data, straight = false) {
-      if (!data || !data[0]) return;
-      const row = document.getElementById(`g${data[1]}`);
+    open(point, straight = false) {
+      if (!point) return;
+      const row = document.getElementById(`g${point[0]}`);
       if (!row || straight) {
-        window.location.assign(data[0]);
+        window.location.assign(`${this.figure.layout.meta.runs}${point[0]}`);
         return;
       }
       for (const other of document.querySelectorAll("tr.here")) other.classList.remove("here");

@@ -85,7 +85,7 @@ def test_many_curves_share_traces_and_never_touch() -> None:
     drawn = figure(many(MAX_SINGLE_CURVES + 20))
     assert len(markers(drawn)) == 3
     first = markers(drawn)[0]
-    assert first["x"][4] is None and len(first["x"]) == len(first["hovertext"]) == len(first["customdata"])
+    assert first["x"][4] is None and len(first["x"]) == len(first["customdata"]) and len(first["meta"]) == 20
     assert sum("fill" in trace for trace in drawn["data"]) == 2  # the frontier's curves keep their bands
 
 
