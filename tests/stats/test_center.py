@@ -3,6 +3,7 @@
 import math
 import random
 import statistics
+import time
 from collections.abc import Callable
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench_site.stats import interval, median, summarise
-from bench_site.stats.center import T_975
+from bench_site.stats.center import T_975, _ranks
 
 values = st.lists(st.floats(0, 1e18), min_size=1, max_size=40)
 
@@ -114,3 +115,22 @@ def test_covers_the_true_median(noise: Callable[[random.Random], float], n: int)
         assert found is not None
         held += found[0] <= 1 <= found[1]
     assert 0.93 <= held / 4_000 <= 0.995
+
+
+@pytest.mark.parametrize("n", [6, 7, 30, 101, 1_000])
+def test_ranks_are_those_of_the_binomial(n: int) -> None:
+    """The interval at the depth covers 95 % and the next one inwards does not, by scipy's binomial distribution."""
+    binomial = pytest.importorskip("scipy.stats").binom(n, 0.5)
+    depth, weight = _ranks(n)
+    assert 1 - 2 * binomial.cdf(depth - 1) >= 0.95 > 1 - 2 * binomial.cdf(depth)
+    assert 0 <= weight < 1
+
+
+def test_a_long_history_takes_no_time() -> None:
+    """5,000 runs: once this took minutes, because the tail of the binomial was summed anew for every rank."""
+    _ranks.cache_clear()
+    rng = random.Random(5)
+    started = time.perf_counter()
+    found = interval([normal(rng) for _ in range(5_000)])
+    assert time.perf_counter() - started < 2
+    assert found is not None and found[0] < 1 < found[1]
