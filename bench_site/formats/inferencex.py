@@ -19,6 +19,7 @@ arithmetic (TTFT and E2E 0, output rate exactly concurrency / TPOT) is ``simulat
 """
 
 import json
+from collections import Counter, defaultdict
 from typing import Any
 
 from bench_site.formats.adapter import Adapter, Signature
@@ -64,7 +65,9 @@ _STATISTICS = ("mean", "p50", "p90", "p95", "p99", "std")
 
 def read(document: Document, records: list[tuple[int, Signature, dict[str, Any]]]) -> tuple[list[ReadRun], list[str]]:
     """One run a configuration, workload, day and CI run; records that differ in the load alone are its points."""
-    groups: dict[str, list[tuple[int, Draft]]] = {}
+    groups: dict[tuple[str, int, int], list[tuple[int, Draft]]] = defaultdict(list)
+    repeats: Counter[tuple[str, str]] = Counter()
+    sizes: Counter[tuple[str, int]] = Counter()
     left_out = []
     for row, signature, record in records:
         try:
@@ -72,12 +75,12 @@ def read(document: Document, records: list[tuple[int, Signature, dict[str, Any]]
         except Refused as refused:
             left_out.append(f"record {row + 1}: {refused.refusal.detail}")
             continue
-        # A load that is measured again is another run, so the same key gets a number.
-        for repeat in range(len(records)):
-            group = groups.setdefault(f"{repeat}:{signature.variant}:{_identity(draft)}", [])
-            if len(group) < MAX_POINTS and all(draft.point.load != other.point.load for _, other in group):
-                group.append((row, draft))
-                break
+        identity = f"{signature.variant}:{_identity(draft)}"
+        # A load that is measured again is another run, and so is what one report cannot hold.
+        repeat = repeats[identity, draft.point.load.model_dump_json()]
+        repeats[identity, draft.point.load.model_dump_json()] += 1
+        groups[identity, repeat, sizes[identity, repeat] // MAX_POINTS].append((row, draft))
+        sizes[identity, repeat] += 1
     runs = []
     variants = {row: signature.variant for row, signature, _ in records}
     for group in groups.values():

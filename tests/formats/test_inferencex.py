@@ -1,6 +1,7 @@
 """What InferenceX' files mean, and the mistakes a careless importer makes with them."""
 
 import json
+import time
 
 import pytest
 
@@ -178,6 +179,14 @@ def test_rows_of_one_configuration_are_points_of_one_run_in_the_files_order() ->
     assert [run.rows for run in reading.runs] == [[0, 2], [1], [3], [4]], "a load measured again is another run"
     assert [point.load.concurrency for _, point in reading.points()] == [8, 8, 16, 8, 64]
     assert len({run.report.id for run in reading.runs}) == 4
+
+
+def test_many_rows_take_no_more_time_each_and_no_report_is_overfull() -> None:
+    start = time.monotonic()
+    assert len(read(json.dumps([api_row()] * 1500).encode()).runs) == 1500
+    loads = read(json.dumps([api_row(conc=n) for n in range(1, 1502)]).encode())
+    assert [len(run.rows) for run in loads.runs] == [1000, 501]
+    assert time.monotonic() - start < 20
 
 
 def test_another_day_image_or_ci_run_is_another_run() -> None:
