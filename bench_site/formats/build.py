@@ -19,8 +19,8 @@ from runners.contract.vocabulary import Evidence, Status
 _STATISTICS = ("mean", "p50", "p90", "p95", "p99", "std", "min", "max")
 _HUB_CACHE = re.compile(r"models--(.+?)(?:/snapshots/([0-9a-f]{6,64}))?(?:/|$)")
 _LOCAL = re.compile(r"^(/|~|\.\.?/|[A-Za-z]:[\\/]|file:|s3://|gs://|hdfs://)")
-#: An engine's own image carries its version in the tag: name -> what the image's path contains.
-_ENGINE_IMAGES = {"vllm": "vllm", "sglang": "sglang", "trt": "tensorrt-llm", "atom": "atom"}
+#: An engine's own image carries its version in the tag; these stand in the image's path.
+_ENGINE_IMAGES = ("vllm", "sglang", "tensorrt-llm", "rocm/atom")
 _VERSION = re.compile(r"^v?(\d+\.\d+(?:\.\d+)*(?:(?:\.?(?:post|dev|rc)|rc|a|b)\d+)*)(?=$|[-_+])")
 
 
@@ -94,7 +94,7 @@ def precision_name(text: str | None) -> str | None:
 def image_version(image: str | None) -> str | None:
     """The engine's version in the tag of its own image, e.g. 0.21.0 of vllm/vllm-openai:v0.21.0."""
     repository, colon, tag = (image or "").partition("@")[0].rpartition(":")
-    if not colon or "/" in tag or not any(word in repository.lower() for word in _ENGINE_IMAGES.values()):
+    if not colon or "/" in tag or not any(word in repository.lower() for word in _ENGINE_IMAGES):
         return None
     found = _VERSION.match(tag)
     return found[1] if found else None
