@@ -17,9 +17,9 @@ from django.utils.translation import ngettext
 from bench_site.compare.shapes import UNKNOWN, Comparison, Curve, Row
 from bench_site.present.escape import escape
 from bench_site.present.hover import Axes, HoverWords, rounded
-from bench_site.present.looks import SHAPES, shape, vendor_token
+from bench_site.present.looks import shape, vendor_token
 from bench_site.present.metric_words import Shown, shown_metric
-from runners.contract.vocabulary import KernelStrategy, VerificationStatus
+from runners.contract.vocabulary import VerificationStatus
 
 Trace = dict[str, Any]
 
@@ -34,7 +34,7 @@ LABEL_LENGTH = 34
 #: The outline of a point whose output was verified.
 RING = "var(--ink)"
 #: Shapes of equal width do not look equally large.
-SIZES = {"triangle-up": 12, "diamond": 12, "x-thin": 9}
+SIZES = {"triangle-up": 12, "diamond": 12, "x": 9}
 MARGIN = {"l": 62, "r": 16, "t": 10, "b": 48}
 
 
@@ -107,8 +107,6 @@ def _trace(parts: list[Line], axes: Axes, words: HoverWords) -> Trace:
         spots += line.spots
         hover += [words.point(number, spot.row) for spot in line.spots]
     rings = [RING if s and s.row.verification == VerificationStatus.PASSED else colour for s in spots]
-    # A cross and a hollow shape are nothing but outline; a filled one has none unless it was verified.
-    outlined = first.hollow or shape(first.kernel) == SHAPES[KernelStrategy.UNKNOWN]
     # Where a curve is a single point its interval is a thin bar; elsewhere the band shows it.
     alone = parts[0].spots[0].row if len(spots) == 1 else None
     return {
@@ -124,7 +122,7 @@ def _trace(parts: list[Line], axes: Axes, words: HoverWords) -> Trace:
             "symbol": shape(first.kernel),
             "size": SIZES.get(shape(first.kernel), 10),
             "color": "var(--surface)" if first.hollow else colour,
-            "line": {"width": [2 if outlined else 1.5 if ring == RING else 0 for ring in rings], "color": rings},
+            "line": {"width": [2 if first.hollow else 1.5 if ring == RING else 0 for ring in rings], "color": rings},
         },
         "hoverinfo": "text",
         "cliponaxis": False,

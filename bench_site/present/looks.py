@@ -16,7 +16,7 @@ SHAPES = {
     KernelStrategy.GRAPH_CAPTURE: "triangle-up",
     KernelStrategy.SUPER_OPERATOR: "diamond",
     KernelStrategy.MEGAKERNEL: "square",
-    KernelStrategy.UNKNOWN: "x-thin",
+    KernelStrategy.UNKNOWN: "x",
 }
 
 #: Evidence that stands on our own runs is drawn filled.

@@ -66,6 +66,12 @@ class RunPage:
     hidden_points: int
     links: list[tuple[str, str]] = field(default_factory=list)
 
+    @property
+    def token(self) -> str:
+        """The colour of the run: its vendor's, grey when it has several."""
+        tokens = {pool[0] for pool in self.pools}
+        return tokens.pop() if len(tokens) == 1 else "unknown"
+
 
 def run_page(run: Run, revision: Revision, vendors: Mapping[str, str]) -> RunPage:
     """The page of ``run`` as ``revision`` has it; ``vendors`` by the chips' names as the report writes them."""

@@ -64,7 +64,7 @@ ROW = """<tr id="g{group}"{best}>
 <td class="n" data-l="{l.runs}"><a href="{url}">{runs}</a></td>
 </tr>
 """
-COST_CELL = '<td class="n" data-l="{}"><b>{}</b>{}</td>'
+COST_CELL = '<td class="n cost" data-l="{}" title="{}"><b>{}</b>{}</td>'
 NO_COST_CELL = '<td class="why" data-l="{}">{}</td>'
 BEST = mark_safe(' class="best"')
 INTERVAL = ' <span class="ci">{}</span>'
@@ -163,8 +163,9 @@ class Rows:
         amount = cost.per_m_output
         if amount is None:
             return format_html(NO_COST_CELL, self.labels["cost"], cost.missing or _("unknown"))
-        around = _interval(cost.per_m_output_low, cost.per_m_output_high)
-        return format_html(COST_CELL, self.labels["cost"], money(amount, cost.currency), around)
+        around = interval(cost.per_m_output_low, cost.per_m_output_high)
+        shown = format_html(INTERVAL, around) if around else ""
+        return format_html(COST_CELL, self.labels["cost"], around, money(amount, cost.currency), shown)
 
 
 def _interval(low: float | Decimal | None, high: float | Decimal | None, scale: float = 1) -> SafeString | str:
