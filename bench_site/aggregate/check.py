@@ -103,7 +103,7 @@ def _differing(stored: dict[str, Any], right: dict[str, Any]) -> Iterator[str]:
 
 
 def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, float) and isinstance(b, float):
+    if isinstance(a, int | float) and isinstance(b, int | float):  # jsonb gives back 1e16 as an integer
         return math.isclose(a, b, rel_tol=TOLERANCE)
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(_same, a, b))

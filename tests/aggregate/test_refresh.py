@@ -44,7 +44,8 @@ def test_three_runs_of_one_group() -> None:
     assert (found.runs, found.output_tokens_per_s, found.output_tokens_per_s_per_chip) == (3, 840.0, 105.0)
     assert found.interactivity == pytest.approx(1 / 0.024)
     assert found.interactivity_from == "p50"
-    assert found.interactivity_low < found.interactivity < found.interactivity_high
+    assert found.interactivity_low is not None and found.interactivity_high is not None
+    assert found.interactivity_low < 1 / 0.024 < found.interactivity_high
     assert found.figures["tpot_p95"][0] == pytest.approx(0.048)
     assert found.figures["host_dispatches"] == [1.0, 1.0, 1.0, 3]
     assert found.ttft_p50 is None and "ttft_p50" not in found.figures
@@ -123,6 +124,25 @@ def test_acceptance_comes_from_the_runs_own_report() -> None:
     refresh([group.series_id])
     assert statistic(group).figures["acceptance_length"][0] == pytest.approx(3.0)
     assert "acceptance_rate" not in statistic(group).figures
+
+
+def test_acceptance_is_that_of_the_newest_revision() -> None:
+    group = shop.group(shop.series(shop.configuration(speculative="mtp")))
+    run = shop.replicate(group, ttft_p50=1.0)
+    for number, rate in ((1, 0.5), (2, 0.75)):
+        run.revision = number
+        shop.revision(run, {"strategy": {"speculative": {"method": "mtp", "acceptance_rate": rate}}})
+    run.save()
+    refresh([group.series_id])
+    assert statistic(group).figures["acceptance_rate"][0] == 0.75
+
+
+def test_the_check_knows_that_json_has_one_kind_of_number() -> None:
+    """1e16 comes back from jsonb as an integer."""
+    group = shop.group(shop.series(stale=False))
+    shop.replicate(group, detail={"kernel": {"bytes_per_token": 1e16}})
+    refresh([group.series_id])
+    assert check().differences == []
 
 
 def test_queries_do_not_grow_with_series() -> None:

@@ -1,8 +1,8 @@
 """What a group's points say together, on plain values."""
 
 import random
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,11 +16,14 @@ NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 
 
 def sample(
-    run: int, counts: bool = True, verification: str = "passed", plausibility: str = "accept", **f: Any
+    run: int,
+    counts: bool = True,
+    verification: str = "passed",
+    plausibility: str = "accept",
+    interactivity_from: str = "",
+    **figures: float,
 ) -> Sample:
-    return Sample(
-        run, counts, NOON + timedelta(hours=run), verification, plausibility, f.pop("interactivity_from", ""), f
-    )
+    return Sample(run, counts, NOON + timedelta(hours=run), verification, plausibility, interactivity_from, figures)
 
 
 def test_one_value_a_run() -> None:
@@ -100,7 +103,7 @@ NAMES = [metric.name for metric in MEASURED]
 def test_the_order_of_points_does_not_matter(
     rows: list[tuple[int, bool, dict[str, float]]], rng: random.Random
 ) -> None:
-    samples = [sample(run, counts, **figures) for run, counts, figures in rows]
+    samples = [replace(sample(run, counts), figures=figures) for run, counts, figures in rows]
     shuffled = rng.sample(samples, len(samples))
     assert statistic_of(samples) == statistic_of(shuffled)
 

@@ -70,7 +70,12 @@ def test_the_longest_waiting_first() -> None:
     for minutes, group in zip((5, 30, 10), groups, strict=True):
         Series.objects.filter(id=group.series_id).update(stale_since=timezone.now() - timedelta(minutes=minutes))
     taken: list[int] = []
-    with mock.patch.object(sweeping, "store", lambda ids: (taken.extend(ids), store(ids))[1]):
+
+    def storing(ids: Any) -> Any:
+        taken.extend(ids)
+        return store(ids)
+
+    with mock.patch.object(sweeping, "store", storing):
         sweep(batch=1)
     assert taken == [groups[1].series_id, groups[2].series_id, groups[0].series_id]
 
@@ -228,6 +233,7 @@ class TestCommand:
             (lambda: GroupStatistic.objects.filter(pk=first()).delete(), "has points and no statistic"),
             (lambda: Series.objects.update(newest_group=None), "newest_group is None"),
             (lambda: wrongly_counting(), "counts although"),
+            (lambda: in_another_series(), "its group belongs to another series"),
         ],
     )
     def test_check_names_what_differs(
@@ -253,6 +259,12 @@ def wrongly_counting() -> None:
     point = GroupStatistic.objects.order_by("pk")[0].group.points.get()
     point.run.retracted_at = timezone.now()
     point.run.save()
+
+
+def in_another_series() -> None:
+    point = GroupStatistic.objects.order_by("pk")[0].group.points.get()
+    point.series = Series.objects.exclude(id=point.series_id)[0]
+    point.save()
 
 
 def test_the_tasks() -> None:
