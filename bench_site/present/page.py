@@ -57,6 +57,7 @@ def compare_page(comparison: Comparison, problems: BadSelection | None = None, s
         "png_note": " · ".join([*comparison.words, _price_line(comparison)]),
         "vendors": _vendors(comparison),
         "strategies": _strategies(comparison),
+        "differs": _differs(comparison),
         "left_out": left_out_words(comparison.left_out),
         "price_line": _price_line(comparison),
         "table_title": _table_title(selection),
@@ -69,6 +70,21 @@ def _counted(comparison: Comparison) -> str:
     groups = ngettext("%(n)s group", "%(n)s groups", comparison.total_rows) % {"n": f"{comparison.total_rows:,}"}
     runs = ngettext("%(n)s run", "%(n)s runs", comparison.runs) % {"n": f"{comparison.runs:,}"}
     return _("%(groups)s, %(runs)s") % {"groups": groups, "runs": runs} if comparison.total_rows else ""
+
+
+def _differs(comparison: Comparison) -> list[tuple[str, str]]:
+    """What is not the same in all rows and has no column in the table: it must be known before a row is believed."""
+    titles = {
+        "model": _("Model"), "workload": _("Workload"), "load": _("Load loop"), "precision": _("Precision"),
+        "image": _("Image"), "origin": _("Origin"),
+    }  # fmt: skip
+    found = []
+    for name, title in titles.items():
+        values = comparison.differs.get(name, ())
+        if values:
+            long = len(values) > 3 or sum(map(len, values)) > 60
+            found.append((title, _("%(n)d different") % {"n": len(values)} if long else ", ".join(values)))
+    return found
 
 
 def _table_title(selection: Selection) -> str:

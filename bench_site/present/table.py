@@ -115,6 +115,7 @@ class Rows:
         self.scales = {name: shown_metric(name).scale for name in (INTERACTIVITY, PER_CHIP, TTFT, TPOT)}
         self.most = max((row.figures.get(PER_CHIP, UNKNOWN).value or 0 for row in comparison.rows), default=0)
         self.runs_url = reverse("runs")
+        self.several_models = "model" in comparison.differs
         self.from_mean = format_html(
             ' <span class="ci" title="{}">{}</span>', _("from the mean TPOT, where the median is unknown"), _("mean")
         )
@@ -136,7 +137,7 @@ class Rows:
             group=row.group_id,
             best=BEST if row.rank == 1 else "",
             rank="" if row.rank is None else row.rank,
-            machine=self._once(_machine, configuration.pools),
+            machine=self._once(_machine, configuration.pools, configuration.model if self.several_models else ""),
             engine=engine,
             engine_full=f"{engine} · {row.image}" if row.image else engine,
             strategy=self._once(_strategy, kernel, token, row.evidence in FILLED),
@@ -173,9 +174,9 @@ def _interval(low: float | Decimal | None, high: float | Decimal | None, scale: 
     return format_html(INTERVAL, around) if around else ""
 
 
-def _machine(pools: tuple[PoolView, ...]) -> SafeString:
-    """Each pool with its vendor's dot; roles only where there are several."""
-    parts = []
+def _machine(pools: tuple[PoolView, ...], model: str) -> SafeString:
+    """Each pool with its vendor's dot; roles only where there are several; the model only where models differ."""
+    parts: list[SafeString] = [format_html('<span class="under">{}</span>', model)] if model else []
     for pool in pools:
         chips = f"×{pool.chips:,}" if pool.chips else _("× unknown")
         role = format_html(INTERVAL, label(pool.role)) if len(pools) > 1 else ""

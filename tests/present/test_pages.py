@@ -117,6 +117,13 @@ def test_wrong_parameters_are_all_named_and_the_rest_is_shown(client: Client, ru
     assert "magic" in text(answer) and "rows" in text(answer) and "<tr id=" in text(answer)
 
 
+def test_what_else_differs_is_said_above_the_table(client: Client, runs: object) -> None:
+    assert "Rows also differ in:" not in text(client.get("/compare/?chip=h200"))
+    factory.store(factory.report(precision="fp4"))
+    page = text(client.get("/compare/?chip=h200"))
+    assert "Rows also differ in:</b> Precision (fp4, fp8)" in page
+
+
 def test_money_in_yuan_names_rate_and_date(client: Client, runs: object) -> None:
     factory.rate("6.78")
     page = text(client.get("/compare/?model=kimik3&currency=CNY"))
