@@ -3,8 +3,9 @@
     python bench/ingest.py [--runs 3000] [--batched 20000] [--threads 8] [--peer]
 
 One database (the embedded one, with fsync and synchronous_commit on), two web workers (gunicorn), the client on the
-same machine. Every report has one point with 25 figures; it is validated in full and its bytes are kept. ``--peer`` installs
-MLflow into a folder of its own and sends the same figures to its REST API on the same PostgreSQL, in the same run.
+same machine. Every report has one point with 25 figures; it is validated in full and its bytes are kept. ``--peer``
+installs MLflow into a folder of its own and sends as many figures to its REST API on the same PostgreSQL, in the same
+run.
 """
 
 import argparse
@@ -127,7 +128,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_for(url: str, seconds: float = 60) -> None:
+def wait_for(url: str, seconds: float = 60, log: Path | None = None) -> None:
     """Until ``url`` answers."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     end = time.monotonic() + seconds
@@ -139,7 +140,7 @@ def wait_for(url: str, seconds: float = 60) -> None:
             return
         except OSError:
             if time.monotonic() > end:
-                raise SystemExit(f"{url} does not answer") from None
+                raise SystemExit(f"{url} does not answer\n{log.read_text()[-2000:] if log else ''}") from None
             time.sleep(0.2)
 
 
@@ -211,7 +212,8 @@ def stages(count: int) -> None:
         (accept, "content_of", "digest and stored form"), (accept, "scrubbed", "secrets in texts"),
         (accept, "Catalogue", "look up names (1 query)"), (accept, "Existing", "look up ids (1 query)"),
         (items.Item, "judge", "plausibility"), (items.Item, "locate", "keys"),
-        (accept, "Identities", "look up keys (1 query)"), (accept, "store_raw", "raw bytes: compress, insert"), (rows, "copy", "COPY run, revision, points"),
+        (accept, "Identities", "look up keys (1 query)"),
+        (accept, "store_raw", "raw bytes: compress, insert"), (rows, "copy", "COPY run, revision, points"),
         (accept, "mark_stale", "mark series stale"), (accept, "durably", "transaction, commit, rest"),
     ]  # fmt: skip
     kept = [(owner, attribute, getattr(owner, attribute)) for owner, attribute, _ in patches]
@@ -251,7 +253,9 @@ def peer(arguments: argparse.Namespace, settings: dict[str, Any]) -> float:
     if not python.exists():
         print("installing MLflow ...", flush=True)
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", "mlflow", "psycopg2-binary"], check=True)
+        subprocess.run(
+            [python, "-m", "pip", "install", "-q", "mlflow", "psycopg2-binary", "psycopg[binary]"], check=True
+        )
     port = free_port()
     uri = (
         f"postgresql://{settings['USER']}:{settings['PASSWORD']}@/peer?host={settings['HOST']}&port={settings['PORT']}"
@@ -260,24 +264,26 @@ def peer(arguments: argparse.Namespace, settings: dict[str, Any]) -> float:
         [python, "-m", "mlflow", "server", "--backend-store-uri", uri, "--artifacts-destination", HOME / "artifacts",
          "--host", "127.0.0.1", "--port", str(port), "--workers", "2"],
         stdout=(HOME / "peer.log").open("wb"), stderr=subprocess.STDOUT,
-        env={**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true"},
+        env={**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true", "HOME": str(HOME)}, cwd=HOME,
     )  # fmt: skip
     try:
-        wait_for(f"http://127.0.0.1:{port}/health", 180)
+        wait_for(f"http://127.0.0.1:{port}/health", 180, HOME / "peer.log")
         made = _call(port, "experiments/create", {"name": f"bench-{time.time()}"})
+        _peer_threads(port, made["experiment_id"], spread_out(40, arguments.threads))  # warm
         began = time.perf_counter()
-        workers = [
-            threading.Thread(target=_peer_runs, args=(port, made["experiment_id"], n))
-            for n in spread_out(arguments.peer_runs, arguments.threads)
-        ]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
+        _peer_threads(port, made["experiment_id"], spread_out(arguments.peer_runs, arguments.threads))
         return float(arguments.peer_runs / (time.perf_counter() - began))
     finally:
         server.terminate()
         server.wait()
+
+
+def _peer_threads(port: int, experiment: str, counts: list[int]) -> None:
+    workers = [threading.Thread(target=_peer_runs, args=(port, experiment, count)) for count in counts]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
 
 
 def _peer_runs(port: int, experiment: str, count: int) -> None:

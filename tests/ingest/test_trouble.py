@@ -7,6 +7,7 @@ import time
 import pytest
 from django.db import IntegrityError, OperationalError, connection, transaction
 
+from bench_site.fleet import tokens
 from bench_site.ingest import accept, attempts, hurry
 from bench_site.ingest.accept import accept_batch, accept_report
 from bench_site.runs.models import Run
@@ -115,3 +116,20 @@ def test_queries_of_an_upload_whose_configuration_is_known(size: int, most: int,
     with django_assert_max_num_queries(most):
         accept_batch(reports=reports, by=by)
     assert connection.in_atomic_block
+
+
+@pytest.mark.django_db
+def test_a_database_that_goes_away_before_the_token_is_known(client, monkeypatch) -> None:
+    token = token_of()
+    tokens._remembered.forget()
+
+    def away(plain: str) -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(tokens, "_find", away)
+    client.raise_request_exception = False
+    response = client.post(
+        "/api/v1/runs", json.dumps(document()), "application/json", HTTP_AUTHORIZATION=f"Bearer {token}"
+    )
+    assert response.status_code == 503 and response.headers["Retry-After"]
+    assert response.headers["Content-Type"] == "application/problem+json"
