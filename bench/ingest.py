@@ -210,10 +210,10 @@ def stages(count: int) -> None:
 
     patches: list[tuple[Any, str, str]] = [
         (accept, "content_of", "digest and stored form"), (accept, "scrubbed", "secrets in texts"),
-        (accept, "Catalogue", "look up names (1 query)"), (accept, "Existing", "look up ids (1 query)"),
+        (accept, "Catalogue", "look up names and ids (1 query)"),
         (items.Item, "judge", "plausibility"), (items.Item, "locate", "keys"),
         (accept, "Identities", "look up keys (1 query)"),
-        (accept, "store_raw", "raw bytes: compress, insert"), (rows, "copy", "COPY run, revision, points"),
+        (accept, "store_raw", "raw bytes: compress, insert"), (rows, "write", "write run, revision, points"),
         (accept, "mark_stale", "mark series stale"), (accept, "durably", "transaction, commit, rest"),
     ]  # fmt: skip
     kept = [(owner, attribute, getattr(owner, attribute)) for owner, attribute, _ in patches]

@@ -3,9 +3,9 @@
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from uuid import UUID
 
-from django.db import connection
-
+from bench_site.ingest.trips import rows_of
 from bench_site.runs.models import Chip, LanguageModel, Machine
 from bench_site.runs.models.catalogue import slug_of
 from runners.contract import Report
@@ -25,17 +25,19 @@ class Entry:
 
 @dataclass(slots=True)
 class Names:
-    """The names in some reports: chips and models by the slug of the name (the first spelling is kept), machines."""
+    """The names in some reports, and their ids: chips and models by the slug of the name (the first spelling stays)."""
 
     chips: dict[str, str] = field(default_factory=dict)
     models: dict[str, str] = field(default_factory=dict)
     machines: set[str] = field(default_factory=set)
+    runs: list[UUID] = field(default_factory=list)
 
     @classmethod
     def of(cls, reports: Iterable[Report]) -> "Names":
         """The names that ``reports`` mention."""
         names = cls()
         for report in reports:
+            names.runs.append(report.id)
             for pool in report.system.pools:
                 if pool.chip:
                     names.chips.setdefault(slug(pool.chip), pool.chip)
@@ -49,37 +51,44 @@ class Names:
 # Capitals: found through an alias, which wins over an entry's own slug.
 _LOOK_UP = """
 SELECT 'C', a.slug, c.id, c.slug, c.known, c.bandwidth
-  FROM runs_chipalias a JOIN runs_chip c ON c.id = a.chip_id WHERE a.slug = ANY(%(chips)s)
-UNION ALL SELECT 'c', slug, id, slug, known, bandwidth FROM runs_chip WHERE slug = ANY(%(chips)s)
+  FROM runs_chipalias a JOIN runs_chip c ON c.id = a.chip_id WHERE a.slug = ANY(%(chips)s::text[])
+UNION ALL SELECT 'c', slug, id, slug, known, bandwidth FROM runs_chip WHERE slug = ANY(%(chips)s::text[])
 UNION ALL SELECT 'M', a.slug, m.id, m.slug, m.known, NULL
-  FROM runs_modelalias a JOIN runs_languagemodel m ON m.id = a.model_id WHERE a.slug = ANY(%(models)s)
-UNION ALL SELECT 'm', slug, id, slug, known, NULL FROM runs_languagemodel WHERE slug = ANY(%(models)s)
-UNION ALL SELECT 'h', name, id, name, registered, NULL FROM runs_machine WHERE name = ANY(%(machines)s)
+  FROM runs_modelalias a JOIN runs_languagemodel m ON m.id = a.model_id WHERE a.slug = ANY(%(models)s::text[])
+UNION ALL SELECT 'm', slug, id, slug, known, NULL FROM runs_languagemodel WHERE slug = ANY(%(models)s::text[])
+UNION ALL SELECT 'h', name, id, name, registered, NULL FROM runs_machine WHERE name = ANY(%(machines)s::text[])
+UNION ALL SELECT 'r', id::text, NULL, NULL, NULL, NULL FROM runs_run WHERE id = ANY(%(runs)s::uuid[])
 """
 
 
 class Catalogue:
-    """What the database knows about some names. One query; it is never older than its transaction's statement."""
+    """What the database knows about some names, and which of the runs are stored (``runs``). One query, no cache."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
         self.chips: dict[str, Entry] = {}
         self.models: dict[str, Entry] = {}
         self.machines: dict[str, int] = {}
+        self.runs: set[UUID] = set()
         self._look_up()
 
     def _look_up(self) -> None:
         names = self.names
-        parameters = {"chips": list(names.chips), "models": list(names.models), "machines": list(names.machines)}
-        with connection.cursor() as cursor:
-            cursor.execute(_LOOK_UP, parameters)
-            for what, name, key, own, known, bandwidth in cursor.fetchall():
-                if what == "h":
-                    self.machines[name] = key
-                else:
-                    table = self.chips if what in "cC" else self.models
-                    entry = Entry(key, own, known, bandwidth)
-                    table[name] = entry if what.isupper() else table.get(name, entry)
+        parameters: dict[str, object] = {
+            "chips": list(names.chips),
+            "models": list(names.models),
+            "machines": list(names.machines),
+            "runs": names.runs,
+        }
+        for what, name, key, own, known, bandwidth in rows_of(_LOOK_UP, parameters):
+            if what == "r":
+                self.runs.add(UUID(name))
+            elif what == "h":
+                self.machines[name] = key
+            else:
+                table = self.chips if what in "cC" else self.models
+                entry = Entry(key, own, known, bandwidth)
+                table[name] = entry if what.isupper() else table.get(name, entry)
 
     def enter_unknown(self) -> None:
         """Enter the names that nobody knows yet, marked ``known=False`` for the operator to map; never drop them."""

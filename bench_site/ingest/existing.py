@@ -1,11 +1,10 @@
 """Runs that are stored already under the ids of an upload: what to answer, and how to write a new revision."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import F
 
 from bench_site.fleet.tokens import Caller
@@ -21,15 +20,12 @@ from runners.contract.receipt import Finding, Receipt
 
 
 class Existing:
-    """The stored runs among ``ids``; with ``lock`` they stay as they are until the transaction ends."""
+    """The stored runs with these ids; with ``lock`` they stay as they are until the transaction ends."""
 
-    def __init__(self, ids: Iterable[UUID], *, lock: bool) -> None:
+    def __init__(self, ids: Collection[UUID], *, lock: bool) -> None:
         self.runs: dict[UUID, Run] = {}
-        with connection.cursor() as cursor:  # nearly always none, and this is on the path of every upload
-            cursor.execute("SELECT id FROM runs_run WHERE id = ANY(%s)", [sorted(set(ids))])
-            found = [row[0] for row in cursor.fetchall()]
-        if found:
-            runs = Run.objects.filter(id__in=found).select_related("uploaded_by", "token__machine").order_by("id")
+        if ids:  # nearly always none, and this is on the path of every upload
+            runs = Run.objects.filter(id__in=ids).select_related("uploaded_by", "token__machine").order_by("id")
             self.runs = {run.id: run for run in (runs.select_for_update(of=("self",)) if lock else runs)}
 
     def __contains__(self, run_id: UUID) -> bool:

@@ -10,14 +10,15 @@ from django.db import connection
 
 from bench_site.ingest.catalogue import Catalogue
 from bench_site.ingest.items import Item
+from bench_site.ingest.trips import rows_of
 from bench_site.runs.identity import load_identity, sorted_pools, word
 from bench_site.runs.models import Configuration, ConfigurationPool, ReplicateGroup, Series, Workload
 
 _FIND = """
-SELECT 'configuration', key, id FROM runs_configuration WHERE key = ANY(%(configurations)s)
-UNION ALL SELECT 'workload', key, id FROM runs_workload WHERE key = ANY(%(workloads)s)
-UNION ALL SELECT 'series', key, id FROM runs_series WHERE key = ANY(%(series)s)
-UNION ALL SELECT 'group', key, id FROM runs_replicategroup WHERE key = ANY(%(groups)s)
+SELECT 'configuration', key, id FROM runs_configuration WHERE key = ANY(%(configurations)s::text[])
+UNION ALL SELECT 'workload', key, id FROM runs_workload WHERE key = ANY(%(workloads)s::text[])
+UNION ALL SELECT 'series', key, id FROM runs_series WHERE key = ANY(%(series)s::text[])
+UNION ALL SELECT 'group', key, id FROM runs_replicategroup WHERE key = ANY(%(groups)s::text[])
 """
 
 Ids = dict[str, int]
@@ -44,10 +45,8 @@ class Identities:
             "series": self.series,
             "group": self.groups,
         }
-        with connection.cursor() as cursor:
-            cursor.execute(_FIND, wanted)
-            for table, key, row in cursor.fetchall():
-                tables[table][key] = row
+        for table, key, row in rows_of(_FIND, wanted):
+            tables[table][key] = row
         if missing := set(wanted["configurations"]) - self.configurations.keys():
             self._make_configurations(missing)
         if missing := set(wanted["workloads"]) - self.workloads.keys():

@@ -1,7 +1,7 @@
 """The received bytes, kept compressed: so that a mended adapter can read them again."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import zstandard
@@ -38,23 +38,32 @@ class RawBytes:
             self.redacted = True
 
 
-def store_raw(raw: RawBytes) -> int:
-    """The id of the RawFile with these bytes, written unless they are there already. Inside a transaction."""
+def store_raw(raw: RawBytes) -> Callable[[], int]:
+    """Write a RawFile with these bytes unless there is one; what is returned answers its id. Inside a transaction."""
     packed = zstandard.ZstdCompressor(level=LEVEL).compress(raw.kept)
     inline = packed if len(packed) <= RawFile.INLINE_BYTES else None
-    with connection.cursor() as cursor:
-        cursor.execute(_INSERT, [raw.sha256, raw.size, inline, json.dumps(raw.removed)])
-        written: tuple[int] | None = cursor.fetchone()
-    if written is None:
-        # By somebody else, committed by now: ON CONFLICT has waited for them.
-        return RawFile.objects.only("id").get(sha256=raw.sha256).pk
-    if inline is None:
-        step = RawFile.INLINE_BYTES
-        pieces = [packed[start : start + step] for start in range(0, len(packed), step)]
-        RawChunk.objects.bulk_create(
-            [RawChunk(raw_file_id=written[0], index=i, data=piece) for i, piece in enumerate(pieces)], batch_size=16
-        )
-    return written[0]
+    cursor = connection.cursor()
+    cursor.execute(_INSERT, [raw.sha256, raw.size, inline, json.dumps(raw.removed)])
+
+    def finish() -> int:
+        with cursor:
+            written: tuple[int] | None = cursor.fetchone()
+        if written is None:
+            # By somebody else, committed by now: ON CONFLICT has waited for them.
+            return RawFile.objects.only("id").get(sha256=raw.sha256).pk
+        if inline is None:
+            _store_chunks(written[0], packed)
+        return written[0]
+
+    return finish
+
+
+def _store_chunks(raw_file: int, packed: bytes) -> None:
+    step = RawFile.INLINE_BYTES
+    pieces = [packed[start : start + step] for start in range(0, len(packed), step)]
+    RawChunk.objects.bulk_create(
+        [RawChunk(raw_file_id=raw_file, index=i, data=piece) for i, piece in enumerate(pieces)], batch_size=16
+    )
 
 
 def raw_pieces(raw_file: RawFile) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""Runs, revisions, points and samples go into their tables by COPY: one round trip a table, however many rows."""
+"""Rows of runs, revisions, points and samples: many by COPY, one trip a table; a few by INSERT, all in one trip."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -9,6 +9,7 @@ from django.db import connection
 from bench_site.fleet.tokens import Caller
 from bench_site.ingest.identities import Identities
 from bench_site.ingest.items import Item
+from bench_site.ingest.trips import pipelined
 from runners.contract import Point
 from runners.contract.report import Distribution
 
@@ -32,6 +33,8 @@ _POINT = (
     *_RATES, "detail",
 )  # fmt: skip
 _NOTHING = Distribution()
+#: Points of a run that is written without COPY.
+FEW = 4
 
 Row = Sequence[Any]
 
@@ -42,7 +45,7 @@ def insert_runs(items: list[Item], ids: Identities, *, by: Caller, raw_file: int
     Raises IntegrityError if another transaction has written one of the ids meanwhile.
     """
     user, token = by.user.pk if by.user else None, by.token.pk if by.token else None
-    copy("runs_run", _RUN + _RUN_ONCE, [(*run_row(item, ids, 1, raw_file), now, user, token, "") for item in items])
+    write("runs_run", _RUN + _RUN_ONCE, [(*run_row(item, ids, 1, raw_file), now, user, token, "") for item in items])
     insert_revisions([(item, 1, "") for item in items], by=by, now=now)
     insert_points(items, ids, retracted=frozenset())
 
@@ -50,7 +53,7 @@ def insert_runs(items: list[Item], ids: Identities, *, by: Caller, raw_file: int
 def insert_revisions(items: Iterable[tuple[Item, int, str]], *, by: Caller, now: datetime) -> None:
     """Write revisions: (item, number, reason)."""
     user, token = by.user.pk if by.user else None, by.token.pk if by.token else None
-    copy("runs_revision", _REVISION, [
+    write("runs_revision", _REVISION, [
         (item.report.id, number, item.content.report, item.content.sha256, now, user, token, reason)
         for item, number, reason in items
     ])  # fmt: skip
@@ -58,7 +61,7 @@ def insert_revisions(items: Iterable[tuple[Item, int, str]], *, by: Caller, now:
 
 def insert_points(items: list[Item], ids: Identities, *, retracted: frozenset[object]) -> None:
     """Write the points and samples of ``items``; those of the run ids in ``retracted`` do not count."""
-    copy("runs_point", _POINT, [
+    write("runs_point", _POINT, [
         _point_row(item, index, ids, counts=item.report.id not in retracted and item.counts(index))
         for item in items for index in range(len(item.places))
     ])  # fmt: skip
@@ -70,7 +73,7 @@ def insert_points(items: list[Item], ids: Identities, *, retracted: frozenset[ob
             "SELECT run_id, index, id FROM runs_point WHERE run_id = ANY(%s)", [[item.report.id for item in holders]]
         )
         points = {(run, index): point for run, index, point in cursor.fetchall()}
-    copy("runs_samples", ("point_id", "rows", "data"), [
+    write("runs_samples", ("point_id", "rows", "data"), [
         (points[item.report.id, index], columns.rows, columns.packed())
         for item in holders for index, columns in item.content.columns.items()
     ])  # fmt: skip
@@ -115,11 +118,21 @@ def update_run(item: Item, ids: Identities, revision: int, raw_file: int | None)
         cursor.execute(f"UPDATE runs_run SET {assignments} WHERE id = %s", [*row[1:], row[0]])
 
 
-def copy(table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
-    """COPY ``rows`` into ``table``; database errors come as Django's."""
+def are_few(item: Item) -> bool:
+    """Whether an item's rows are so few that INSERTs in one trip are quicker than a COPY for each table."""
+    return len(item.report.points) <= FEW and not item.content.columns
+
+
+def write(table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
+    """Put ``rows`` into ``table``; database errors come as Django's."""
     if not rows:
         return
     names = ", ".join(f'"{column}"' for column in columns)
+    if pipelined():
+        values = ", ".join(["(" + ", ".join(["%s"] * len(columns)) + ")"] * len(rows))
+        with connection.cursor() as cursor:
+            cursor.execute(f"INSERT INTO {table} ({names}) VALUES {values}", [value for row in rows for value in row])
+        return
     with (
         connection.cursor() as cursor,
         connection.wrap_database_errors,

@@ -130,7 +130,7 @@ def _upload(file: File, context: Context, by: Caller, amend: bool, reason: str) 
 
 def _keep_for_later(upload: Upload, file: File) -> UploadAnswer:
     kept, removed = redact(file.data)
-    upload.raw_file_id = store_raw(RawBytes(file.sha256, file.size, kept, removed, redacted=True))
+    upload.raw_file_id = store_raw(RawBytes(file.sha256, file.size, kept, removed, redacted=True))()
     upload.state = Upload.State.RECEIVED
     # Sent again: read again, because what was refused yesterday may be understood today.
     Upload.objects.bulk_create(
@@ -146,7 +146,7 @@ def _accept_now(upload: Upload, file: File, context: Context, by: Caller) -> Upl
     if written or not Upload.objects.filter(id=upload.id).exists():
         # The raw bytes were stored with the first run, or long ago if every run was there already.
         known = RawFile.objects.filter(sha256=file.sha256).values_list("id", flat=True).first()
-        upload.raw_file_id = known or store_raw(_raw(file, answer.tool)[0])
+        upload.raw_file_id = known or store_raw(_raw(file, answer.tool)[0])()
         upload.state, upload.answer = Upload.State.PARSED, answer.model_dump(mode="json")
         Upload.objects.bulk_create(
             [upload], update_conflicts=True, unique_fields=["id"], update_fields=["state", "answer"]
