@@ -16,6 +16,9 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from bench_site.ingest.answers import answer_problem
+from runners.contract.problems import problem
+
 log = logging.getLogger(__name__)
 
 RETRY_AFTER_SECONDS = 5
@@ -65,14 +68,6 @@ def _worker() -> str:
     return "ok"
 
 
-class NotReadyIsNoError(logging.Filter):
-    """A probe asks every few seconds while the site starts; its 503 is the answer, not a fault worth a line."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        request = getattr(record, "request", None)
-        return getattr(request, "path", None) != "/readyz"
-
-
 class DatabaseAwayMiddleware:
     """A database that is away or too busy is 503 with Retry-After, which clients may retry; a 500 they may not."""
 
@@ -88,16 +83,8 @@ class DatabaseAwayMiddleware:
         log.warning("503 for %s: %s", request.path, str(why).splitlines()[0] if str(why) else type(why).__name__)
         response: HttpResponse
         if request.path.startswith("/api/"):
-            response = JsonResponse(
-                {
-                    "type": "about:blank",
-                    "title": "The database is not available",
-                    "status": 503,
-                    "detail": f"Nothing was stored. Send the same request again in {RETRY_AFTER_SECONDS} s.",
-                },
-                status=503,
-                content_type="application/problem+json",
-            )
+            again = f"Nothing was stored. Send the same request again in {RETRY_AFTER_SECONDS} s."
+            response = answer_problem(problem("busy", again))
         else:
             response = HttpResponse(
                 "The database is not available at the moment. Please try again in a few seconds.\n",

@@ -69,6 +69,10 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",  # before everything that touches the database: files need none
     "csp.middleware.CSPMiddleware",
+    # Pages are 90 to 170 kB of very regular HTML. Outside of all that answers, and inside WhiteNoise, which serves its
+    # files ready compressed. The CSRF token is masked anew in each answer, so compression does not give it away.
+    "django.middleware.gzip.GZipMiddleware",
+    "bench_site.ingest.lastword.LastWordMiddleware",  # outside of whatever refuses an upload
     "bench_site.health.DatabaseAwayMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -247,6 +251,7 @@ CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 # `expires`: while no worker runs, messages must not pile up to be worked off one by one.
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "sweep": {"task": "aggregate.sweep", "schedule": 30.0, "options": {"expires": 30}},
+    "uploads": {"task": "ingest.sweep_uploads", "schedule": 30.0, "options": {"queue": "imports", "expires": 30}},
     "heartbeat": {"task": "aggregate.heartbeat", "schedule": 10.0, "options": {"expires": 30}},
 }
 # /readyz calls the worker silent when its newest heartbeat is older than this.
@@ -260,7 +265,7 @@ LOGGING: dict[str, Any] = {
     "formatters": {
         "line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
     },
-    "filters": {"readyz": {"()": "bench_site.health.NotReadyIsNoError"}},
+    "filters": {"readyz": {"()": "bench_site.logs.NotReadyIsNoError"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["readyz"]}},
     "root": {"handlers": ["stderr"], "level": env.text("FUSEBOARD_LOG_LEVEL", "INFO").upper()},
     "loggers": {

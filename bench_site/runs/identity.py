@@ -51,7 +51,7 @@ def configuration_identity(report: Report, chip: Resolve, model: Resolve) -> Ide
     on = speculative is not None and speculative.method.casefold() != "none"
     return {
         "pools": [_pool(pool, chip) for pool in sorted_pools(report.system.pools, chip)],
-        "engine": word(report.engine.name),
+        "engine": engine_word(report.engine.name),
         "model": model(report.model.name) if report.model.name else None,
         "precision": word(precision.weights),
         "precision_kv_cache": word(precision.kv_cache),
@@ -66,6 +66,23 @@ def configuration_identity(report: Report, chip: Resolve, model: Resolve) -> Ide
             else None
         ),
     }
+
+
+#: Other spellings of engines in the tools' files; an engine is one name, so no table and no mapping by hand.
+ENGINES = {
+    "sgl": "sglang",
+    "trt": "tensorrt-llm",
+    "trtllm": "tensorrt-llm",
+    "trt-llm": "tensorrt-llm",
+    "tensorrt_llm": "tensorrt-llm",
+    "huawei-mindie": "mindie",
+}
+
+
+def engine_word(name: str | None) -> str | None:
+    """An engine's name as it is compared: lower case, one spelling; None stays None."""
+    lower = word(name)
+    return ENGINES.get(lower, lower) if lower else None
 
 
 def word(text: str | None) -> str | None:

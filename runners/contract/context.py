@@ -63,7 +63,7 @@ class Context(Part):
         return entries
 
     def pools(self) -> list[PoolWords]:
-        """The ``pool`` entries taken apart; raises pydantic.ValidationError for an unknown role."""
+        """The ``pool`` entries taken apart; raises ValueError naming an unknown role."""
         return [
             PoolWords(role=PoolRole(role), chip=chip, chips=int(chips))
             for role, chip, chips in (entry.split(":") for entry in self.pool)

@@ -100,6 +100,13 @@ def test_what_makes_another_configuration(changes: dict[str, Any]) -> None:
     assert configuration_key(report()) != configuration_key(report(**changes))
 
 
+def test_an_engine_has_one_spelling() -> None:
+    assert configuration_key(report(engine={"name": "SGL"})) == configuration_key(report(engine={"name": "sglang"}))
+    assert configuration_key(report(engine={"name": "trt"})) == configuration_key(
+        report(engine={"name": "TensorRT-LLM"})
+    )
+
+
 def test_speculation_off_and_unknown_are_two_things() -> None:
     off = report(strategy={"kernel": "unknown", "speculative": {"method": "None"}})
     unknown = report(strategy={"kernel": "unknown"})

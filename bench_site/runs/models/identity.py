@@ -52,7 +52,7 @@ class Configuration(models.Model):
 class ConfigurationPool(models.Model):
     """One pool of a configuration; ``chips`` physical, NULL when unknown."""
 
-    configuration = models.ForeignKey(Configuration, on_delete=models.CASCADE, related_name="pools")
+    configuration = models.ForeignKey(Configuration, on_delete=models.CASCADE, related_name="pools", db_index=False)
     position = models.IntegerField()
     role = word_field(PoolRole)
     chip = models.ForeignKey("runs.Chip", null=True, on_delete=models.PROTECT, related_name="+")
@@ -98,7 +98,7 @@ class Series(models.Model):
 
     key = Key(unique=True)
     configuration = models.ForeignKey(Configuration, on_delete=models.PROTECT, related_name="series")
-    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="series")
+    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="series", db_index=False)
     load_kind = word_field(LoadKind)
     load_value = models.FloatField(null=True)
     context_tokens = models.BigIntegerField(null=True)

@@ -23,7 +23,7 @@ class RawFile(models.Model):
 class RawChunk(models.Model):
     """A piece of a large raw file's compressed bytes."""
 
-    raw_file = models.ForeignKey(RawFile, on_delete=models.CASCADE, related_name="chunks")
+    raw_file = models.ForeignKey(RawFile, on_delete=models.CASCADE, related_name="chunks", db_index=False)
     index = models.IntegerField()
     data = models.BinaryField()
 

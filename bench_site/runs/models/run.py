@@ -40,12 +40,15 @@ class Run(models.Model):
     finished_at = models.DateTimeField(null=True)
     received_at = models.DateTimeField()
     uploaded_by = models.ForeignKey("runs.User", null=True, on_delete=models.SET_NULL, related_name="runs")
-    token = models.ForeignKey("runs.Token", null=True, on_delete=models.SET_NULL, related_name="+")
+    # No index on these: nothing asks for the runs of a token, and each index is paid for by every push.
+    token = models.ForeignKey("runs.Token", null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
     raw_file = models.ForeignKey("runs.RawFile", null=True, on_delete=models.PROTECT, related_name="runs")
     raw_record = models.IntegerField(null=True)
     tags = ArrayField(models.CharField(max_length=200), default=list)
     retracted_at = models.DateTimeField(null=True)
-    retracted_by = models.ForeignKey("runs.User", null=True, on_delete=models.SET_NULL, related_name="+")
+    retracted_by = models.ForeignKey(
+        "runs.User", null=True, on_delete=models.SET_NULL, related_name="+", db_index=False
+    )
     retracted_reason = models.TextField(blank=True)
     deleted_at = models.DateTimeField(null=True)
 
@@ -74,13 +77,14 @@ class Run(models.Model):
 class Revision(models.Model):
     """The report as it was accepted, without samples and rounds (those lie in Samples)."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="revisions")
+    # The unique constraint's index finds a run's revisions.
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="revisions", db_index=False)
     number = models.IntegerField()
     report = models.JSONField()
     content_sha256 = Key()
     created_at = models.DateTimeField()
-    created_by = models.ForeignKey("runs.User", null=True, on_delete=models.SET_NULL, related_name="+")
-    token = models.ForeignKey("runs.Token", null=True, on_delete=models.SET_NULL, related_name="+")
+    created_by = models.ForeignKey("runs.User", null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
+    token = models.ForeignKey("runs.Token", null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
     reason = models.TextField(blank=True)
 
     class Meta:
@@ -94,10 +98,11 @@ class Point(models.Model):
     Only points with ``counts`` enter statistics: not quarantined, verification not failed, run not retracted.
     """
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="points")
+    # Their indexes are named below; the unique constraint's finds a run's points.
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="points", db_index=False)
     index = models.IntegerField()
-    series = models.ForeignKey("runs.Series", on_delete=models.PROTECT, related_name="points")
-    group = models.ForeignKey("runs.ReplicateGroup", on_delete=models.PROTECT, related_name="points")
+    series = models.ForeignKey("runs.Series", on_delete=models.PROTECT, related_name="points", db_index=False)
+    group = models.ForeignKey("runs.ReplicateGroup", on_delete=models.PROTECT, related_name="points", db_index=False)
     counts = models.BooleanField()
     plausibility = word_field(Plausibility)
     duration = models.FloatField(null=True)
