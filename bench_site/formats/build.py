@@ -117,7 +117,7 @@ def failed_share(draft: Draft) -> None:
     requests = draft.point.requests
     if requests.sent and requests.failed and requests.failed / requests.sent > 0.01 and requests.completed:
         draft.flag(
-            "failed-share",
+            "errors",
             f"{requests.failed:,} of {requests.sent:,} requests failed, so the latencies describe the "
             f"{requests.completed:,} that completed.",
         )

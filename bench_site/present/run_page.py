@@ -15,7 +15,7 @@ from bench_site.present.looks import kernel_word, vendor_token
 from bench_site.present.metric_words import shown_metric
 from bench_site.present.numbers import count, number
 from bench_site.present.words import load_words, tokens_words
-from bench_site.runs.models import Point, Revision, Run
+from bench_site.runs.models import Chip, Point, Revision, Run
 from bench_site.runs.models.words import LoadKind, Plausibility, label
 from runners.contract.vocabulary import (
     AcceptanceSource,
@@ -73,15 +73,15 @@ class RunPage:
         return tokens.pop() if len(tokens) == 1 else "unknown"
 
 
-def run_page(run: Run, revision: Revision, vendors: Mapping[str, str]) -> RunPage:
-    """The page of ``run`` as ``revision`` has it; ``vendors`` by the chips' names as the report writes them."""
+def run_page(run: Run, revision: Revision, chips: Mapping[str, Chip]) -> RunPage:
+    """The page of ``run`` as ``revision`` has it; ``chips`` of the catalogue by the names that the report uses."""
     report: Json = revision.report
     points: list[Json] = report.get("points") or []
     marks = {p["index"]: p["plausibility"] for p in Point.objects.filter(run=run).values("index", "plausibility")}
     strategy, system = report.get("strategy") or {}, report.get("system") or {}
     model = (report.get("model") or {}).get("name") or _("unknown model")
     kernel = kernel_word(strategy.get("kernel") or "unknown")
-    pools = [_pool(pool, vendors) for pool in system.get("pools") or []]
+    pools = [_pool(pool, chips) for pool in system.get("pools") or []]
     machine = " + ".join(f"{chip} {chips}".strip() for _token, chip, chips, _role, _rest in pools)
     shown = points[:MAX_POINTS]
     return RunPage(
@@ -233,9 +233,10 @@ def _origin(run: Run, report: Json) -> Iterator[Fact]:
         yield Fact(_("Paid"), _("%(amount)s %(currency)s an hour for all chips") % words)
 
 
-def _pool(pool: Json, vendors: Mapping[str, str]) -> tuple[str, str, str, str, str]:
-    """Colour, chip, number, role, and how the model is spread over it."""
-    chip, chips = pool.get("chip"), pool.get("chips")
+def _pool(pool: Json, known: Mapping[str, Chip]) -> tuple[str, str, str, str, str]:
+    """Colour, chip (by the catalogue's name), number, role, and how the model is spread over it."""
+    written, chips = pool.get("chip") or "", pool.get("chips")
+    chip = known.get(written)
     spread = [f"{name.upper()} {value}" for name, value in (pool.get("parallelism") or {}).items()
               if value is not None and not isinstance(value, bool)]  # fmt: skip
     if (pool.get("parallelism") or {}).get("dp_attention"):
@@ -244,10 +245,9 @@ def _pool(pool: Json, vendors: Mapping[str, str]) -> tuple[str, str, str, str, s
         spread.append(_("%(n)d nodes") % {"n": pool["nodes"]})
     if pool.get("workers"):
         spread.append(_("%(n)d workers") % {"n": pool["workers"]})
-    token = vendor_token(vendors.get(chip or "", ""))
     return (
-        token,
-        chip or _("unknown chip"),
+        vendor_token(chip.vendor if chip else ""),
+        chip.name if chip else written or _("unknown chip"),
         f"×{chips:,}" if chips else _("× unknown"),
         label(PoolRole(pool.get("role") or "all")),
         " · ".join(spread),

@@ -6,7 +6,8 @@ from django.db.models import Prefetch
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from bench_site.runs.models import ConfigurationPool, Revision, Run
+from bench_site.runs.models import Chip, ChipAlias, Revision, Run
+from bench_site.runs.models.catalogue import slug_of
 
 
 def run_with_all(run_id: UUID) -> Run:
@@ -27,19 +28,15 @@ def revision_of(run: Run, asked: str) -> Revision:
     return found
 
 
-def vendors_of(run: Run) -> dict[str, str]:
-    """Vendors by the name under which the run's report calls each chip.
-
-    Pools are stored in another order than reported, so chips are matched by name and, where a report uses an alias,
-    by being the only one.
-    """
-    pools = ConfigurationPool.objects.filter(configuration=run.configuration_id).select_related("chip")
-    vendors = {pool.chip.name: pool.chip.vendor for pool in pools if pool.chip}
-    reported = {pool.get("chip") for pool in (run.revisions.all()[0].report.get("system") or {}).get("pools") or []}
-    if len(set(vendors.values())) == 1:
-        vendor = next(iter(vendors.values()))
-        return {name: vendor for name in reported if name}
-    return vendors
+def chips_of(revision: Revision) -> dict[str, Chip]:
+    """The catalogue's chips by the name under which the report calls each."""
+    pools = (revision.report.get("system") or {}).get("pools") or []
+    slugs = {pool["chip"]: slug_of(pool["chip"]) for pool in pools if pool.get("chip")}
+    wanted = set(slugs.values())
+    found = {chip.slug: chip for chip in Chip.objects.filter(slug__in=wanted)}
+    # An alias wins over an entry's own slug, as it does when a run is accepted.
+    found |= {a.slug: a.chip for a in ChipAlias.objects.filter(slug__in=wanted).select_related("chip")}
+    return {name: found[slug] for name, slug in slugs.items() if slug in found}
 
 
 def deleted(request: HttpRequest, run: Run) -> HttpResponse:

@@ -16,7 +16,7 @@ from bench_site.present.numbers import size
 from bench_site.present.page import compare_page, site_address
 from bench_site.present.run_list import run_list
 from bench_site.present.run_page import run_page
-from bench_site.present.runs import deleted, revision_of, run_with_all, vendors_of
+from bench_site.present.runs import chips_of, deleted, revision_of, run_with_all
 from bench_site.runs.models import Chip
 from bench_site.runs.models.words import label
 from runners.contract.vocabulary import Evidence
@@ -72,7 +72,7 @@ def run_view(request: HttpRequest, run_id: UUID) -> HttpResponse:
     if run.deleted_at:
         return deleted(request, run)
     revision = revision_of(run, request.GET.get("revision", ""))
-    page = run_page(run, revision, vendors_of(run))
+    page = run_page(run, revision, chips_of(revision))
     context = {
         "run": run, "revision": revision, "old": revision.number != run.revision, "page": page,
         "revisions": run.revisions.all(), "evidence": label(Evidence(run.evidence)), "flagged": any(page.marks),

@@ -168,7 +168,7 @@ def test_a_run_shows_what_is_stored(client: Client) -> None:
     answer = client.get(f"/runs/{run}/")
     page = text(answer)
     for said in (
-        "Kimi K3 on h200 ×8", "vllm bench serve --x 1", "https://example.org/a", "62.0 %", "ms", str(run),
+        "Kimi K3 on H200 ×8", "vllm bench serve --x 1", "https://example.org/a", "62.0 %", "ms", str(run),
         "Time to first token", f"/api/v1/runs/{run}", "output verified",
     ):  # fmt: skip
         assert said in page, said
