@@ -10,21 +10,8 @@ from bench_site.runs.catalogue.sheet import Row
 from bench_site.runs.catalogue.sheets import read
 from bench_site.runs.seed import Seeded
 from runners.contract import Report
-from runners.contract.report import (
-    Distribution,
-    Engine,
-    Load,
-    Metrics,
-    Model,
-    Point,
-    Pool,
-    Rates,
-    Source,
-    Speculative,
-    Strategy,
-    System,
-    Workload,
-)
+from runners.contract.figures import Distribution, Load, Metrics, Point, Rates
+from runners.contract.report import Engine, Model, Pool, Source, Speculative, Strategy, System, Workload
 from runners.contract.vocabulary import Evidence, KernelStrategy, WorkloadKind
 
 #: Namespace of the claims' run ids; changing it would store every claim a second time.

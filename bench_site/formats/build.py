@@ -10,9 +10,10 @@ from bench_site.formats.fields import Fields, Notebook, clean
 from bench_site.formats.load import Document
 from bench_site.formats.missing import missing_facts
 from bench_site.formats.outcome import ReadRun, Refused
+from runners.contract.figures import Distribution, Point
 from runners.contract.ids import file_run_id
 from runners.contract.receipt import Finding
-from runners.contract.report import Distribution, Failure, Model, Point, Report, Source
+from runners.contract.report import Failure, Model, Report, Source
 from runners.contract.types import MAX_NUMBER
 from runners.contract.vocabulary import Evidence, Status
 

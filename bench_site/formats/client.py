@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from bench_site.formats.fields import Fields, as_number
-from runners.contract.report import MAX_ROWS, Load, Samples
+from runners.contract.figures import MAX_ROWS, Load, Samples
 from runners.contract.types import MAX_COUNT, MAX_NUMBER
 from runners.contract.vocabulary import Loop
 

@@ -38,23 +38,8 @@ from bench_site.formats.fields import Fields, Notebook
 from bench_site.formats.inferencex_chips import Chips, chips
 from bench_site.formats.load import Document
 from bench_site.formats.outcome import ReadRun, Refused
-from runners.contract.report import (
-    MAX_POINTS,
-    Dataset,
-    Distribution,
-    Engine,
-    Load,
-    Metrics,
-    Point,
-    Power,
-    Precision,
-    Rates,
-    Requests,
-    Speculative,
-    Strategy,
-    Tokens,
-    Workload,
-)
+from runners.contract.figures import Distribution, Load, Metrics, Point, Power, Rates, Requests, Tokens
+from runners.contract.report import MAX_POINTS, Dataset, Engine, Precision, Speculative, Strategy, Workload
 from runners.contract.types import MAX_NUMBER
 from runners.contract.vocabulary import Evidence, Loop, WorkloadKind
 

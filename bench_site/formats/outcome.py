@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from runners.contract.figures import Point
 from runners.contract.receipt import Finding, Missing
-from runners.contract.report import Point, Report
+from runners.contract.report import Report
 from runners.contract.vocabulary import Evidence
 
 Verdict = Literal["accept", "flag", "refuse"]

@@ -25,7 +25,8 @@ from bench_site.formats.fields import Fields, Notebook
 from bench_site.formats.load import Document
 from bench_site.formats.outcome import ReadRun, Refused
 from bench_site.formats.sglang_server import server_parts
-from runners.contract.report import Dataset, Metrics, Point, Rates, Requests, Tokens, Workload
+from runners.contract.figures import Metrics, Point, Rates, Requests, Tokens
+from runners.contract.report import Dataset, Workload
 from runners.contract.vocabulary import WorkloadKind
 
 TOOL = "sglang-bench-serving"

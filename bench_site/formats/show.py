@@ -7,7 +7,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from bench_site.formats.outcome import Reading
-from runners.contract.report import Distribution, Point, Report
+from runners.contract.figures import Distribution, Point
+from runners.contract.report import Report
 
 
 def as_plain(file: str, reading: Reading) -> dict[str, Any]:

@@ -35,7 +35,8 @@ from bench_site.formats.client import Drive, drive, samples
 from bench_site.formats.fields import Fields, Notebook
 from bench_site.formats.load import Document
 from bench_site.formats.outcome import ReadRun, Refused
-from runners.contract.report import Engine, Metrics, Point, Rates, Requests, Speculative, Strategy, Tokens, Workload
+from runners.contract.figures import Metrics, Point, Rates, Requests, Tokens
+from runners.contract.report import Engine, Speculative, Strategy, Workload
 from runners.contract.vocabulary import AcceptanceSource, WorkloadKind
 
 TOOL = "vllm-bench-serve"

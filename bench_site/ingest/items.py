@@ -20,8 +20,8 @@ from bench_site.runs.identity import (
 )
 from bench_site.runs.models.words import Plausibility
 from runners.contract import Report
+from runners.contract.figures import Load
 from runners.contract.receipt import Finding, Receipt
-from runners.contract.report import Load
 from runners.contract.vocabulary import Status, VerificationStatus
 
 

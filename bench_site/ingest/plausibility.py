@@ -13,8 +13,8 @@ import numpy as np
 
 from bench_site.runs.models.words import Plausibility
 from runners.contract import Point, Report
+from runners.contract.figures import Distribution, Samples
 from runners.contract.receipt import Finding
-from runners.contract.report import Distribution, Samples
 from runners.contract.vocabulary import PoolRole
 
 Bandwidth = Callable[[str], float | None]

@@ -11,7 +11,7 @@ from bench_site.ingest.identities import Identities
 from bench_site.ingest.items import Item
 from bench_site.ingest.trips import pipelined
 from runners.contract import Point
-from runners.contract.report import Distribution
+from runners.contract.figures import Distribution
 
 _RUN = (
     "id", "revision", "content_sha256", "status", "evidence", "verification", "plausibility", "findings",

@@ -13,7 +13,8 @@ from typing import Any
 from bench_site.runs.models.catalogue import slug_of
 from bench_site.runs.models.words import LoadKind
 from runners.contract import Report
-from runners.contract.report import Load, Pool
+from runners.contract.figures import Load
+from runners.contract.report import Pool
 from runners.contract.vocabulary import AcceptanceSource, PoolRole
 
 Identity = dict[str, Any]

@@ -36,19 +36,10 @@ from bench_site.runs.models import (
 )
 from bench_site.runs.models.words import LoadKind
 from runners.contract import Report
+from runners.contract.figures import Load
+from runners.contract.figures import Point as ReportPoint
 from runners.contract.ids import new_run_id
-from runners.contract.report import (
-    Engine,
-    Load,
-    Model,
-    Parallelism,
-    Pool,
-    Precision,
-    Speculative,
-    Strategy,
-    System,
-)
-from runners.contract.report import Point as ReportPoint
+from runners.contract.report import Engine, Model, Parallelism, Pool, Precision, Speculative, Strategy, System
 from runners.contract.vocabulary import AcceptanceSource, KernelStrategy, PoolRole
 
 

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from bench_site.formats import Reading, read
-from runners.contract.report import Point
+from runners.contract.figures import Point
 from runners.contract.vocabulary import Evidence, Loop, PoolRole, WorkloadKind
 from tests.formats.shapes import agentic, agentic_nested, agg, api_row, as_bytes
 

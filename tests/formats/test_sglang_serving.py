@@ -3,7 +3,7 @@
 import pytest
 
 from bench_site.formats import Reading, read
-from runners.contract.report import Point
+from runners.contract.figures import Point
 from runners.contract.vocabulary import AcceptanceSource, Loop, PoolRole
 from tests.formats.shapes import as_bytes, server_info, sglang
 

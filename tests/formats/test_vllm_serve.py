@@ -3,7 +3,7 @@
 import pytest
 
 from bench_site.formats import Reading, read
-from runners.contract.report import Point
+from runners.contract.figures import Point
 from runners.contract.vocabulary import Loop, Status
 from tests.formats.shapes import as_bytes, vllm, vllm_detailed
 

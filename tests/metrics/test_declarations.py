@@ -27,7 +27,7 @@ from bench_site.metrics import (
     metric_named,
 )
 from bench_site.metrics.facts import PATHS, RUN_FACTS
-from runners.contract.report import Point
+from runners.contract.figures import Point
 
 ALL = sorted(METRICS)
 positive = st.floats(1e-9, 1e15)

@@ -21,8 +21,8 @@ from bench_site.runs.identity import (
 )
 from bench_site.runs.models.catalogue import slug_of
 from runners.contract import Report
+from runners.contract.figures import Load
 from runners.contract.ids import new_run_id
-from runners.contract.report import Load
 
 ALIASES = {"h200": "h200sxm", "nvidiah200": "h200sxm"}
 
