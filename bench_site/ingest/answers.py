@@ -84,6 +84,14 @@ class Api(NinjaAPI):
         """The document with the contract's own schemas in it."""
         document = super().get_openapi_schema(**options)
         document["components"] = components()
+        for methods in document["paths"].values():
+            for operation in methods.values():
+                # Ninja writes its own answer under the number 200 and ours stands under the text "200": two equal keys
+                # in JSON, which Swagger's reader refuses.
+                answers = operation["responses"]
+                operation["responses"] = {str(status): answers[status] for status in answers} | {
+                    status: answer for status, answer in answers.items() if isinstance(status, str)
+                }
         return document
 
 

@@ -265,10 +265,24 @@ def _log_range(values: list[float]) -> list[float]:
     return [round(low - room, 4), round(high + room, 4)]
 
 
+#: Steps of one decade, finest last: the first that gives three ticks is taken, so that a narrow range has a scale too.
+_STEPS = (
+    (1,),
+    (1, 2, 5),
+    (1, 1.5, 2, 3, 4, 5, 7),
+    (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9),
+    (*(n / 10 for n in range(10, 20)), *(n / 4 for n in range(8, 20)), *(n / 2 for n in range(10, 20))),
+)
+
+
 def _log_ticks(values: list[float]) -> dict[str, Any]:
     """1, 2, 5, 10 ... over the range, written as people write them."""
     low, high = _log_range(values)
-    steps = (1, 2, 5) if high - low < 3 else (1,)
-    ticks = [step * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for step in steps]
-    ticks = [tick for tick in ticks if low <= math.log10(tick) <= high]
+    powers = range(math.floor(low), math.ceil(high) + 1)
+    ticks: list[float] = []
+    for steps in _STEPS:
+        ticks = [step * 10.0**power for power in powers for step in steps]
+        ticks = [tick for tick in ticks if low <= math.log10(tick) <= high]
+        if len(ticks) >= 3:
+            break
     return {"tickvals": ticks, "ticktext": [f"{tick:,.10g}" for tick in ticks]}

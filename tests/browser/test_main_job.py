@@ -223,3 +223,17 @@ def test_chart_and_table_share_the_first_screen(site: LiveSite, page: Any) -> No
     assert tops[0] < 700 and tops[1] <= 1000
     box = page.locator(".rank").bounding_box()
     assert box["x"] + box["width"] <= 1440, "the table fits beside nothing"
+
+
+def test_the_api_is_described_in_the_browser(site: LiveSite, page: Any) -> None:
+    page.goto(f"{site.url}/api/v1/docs")
+    page.wait_for_selector(".opblock-summary-path")
+    shown = page.locator(".opblock-summary-path").all_inner_texts()
+    assert any("runs:batch" in path.replace("\u200b", "") for path in shown)
+
+
+def test_a_run_is_one_column_on_a_phone(site: LiveSite, page: Any) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(next(url for url in pages(site) if re.search(r"/runs/[0-9a-f-]{36}/", url)))
+    widths = page.evaluate("[...document.querySelectorAll('main .card')].map(e => e.getBoundingClientRect().width)")
+    assert min(widths) > PHONE["width"] - 40

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 
@@ -37,3 +38,14 @@ def test_the_page_names_every_address_and_every_problem() -> None:
             assert f"`{method.upper()} {path}`" in page
     for code, (status, _, remedy) in PROBLEMS.items():
         assert f"| {status} | `{code}` |" in page and remedy in page
+
+
+def test_no_object_of_the_document_names_a_key_twice() -> None:
+    """Python's reader takes the last of two equal keys in silence; the browser's reader shows no page at all."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in pairs]
+        assert len(names) == len(set(names)), names
+        return dict(pairs)
+
+    json.loads(openapi_text(), object_pairs_hook=once)
