@@ -36,8 +36,6 @@ class Books:
     currency: str
     utilisation: Decimal
     prices: priced.PriceBook | None = None
-    #: The exchange rates that were needed, in the order of their first use.
-    used: dict[priced.Rate, None] = field(default_factory=dict)
     _hours: dict[int, Hourly] = field(default_factory=dict)
     _hours_of_pools: dict[tuple[tuple[str, int | None, str], ...], Hourly] = field(default_factory=dict)
     _at_one: dict[int, float] = field(default_factory=dict)
@@ -58,7 +56,6 @@ class Books:
             else:
                 found = hourly([_use(pool) for pool in pools], self.prices, self.currency)
             self._hours_of_pools[key] = found
-            self.used |= dict.fromkeys(found.rates)
         return found
 
     def per_token_a_second(self, configuration: ConfigurationView) -> float:
@@ -73,10 +70,6 @@ class Books:
     def cost(self, configuration: ConfigurationView, figures: Mapping[str, Figure]) -> Cost:
         """The cost of one row."""
         return RowCost(self.hour(configuration), figures, self.utilisation)
-
-    def rates(self) -> list[Rate]:
-        """The exchange rates used so far."""
-        return [Rate(one.base, one.quote, one.rate, one.date, one.source) for one in self.used]
 
 
 class RowCost(Cost):
@@ -103,6 +96,10 @@ class RowCost(Cost):
     @property
     def per_hour(self) -> Decimal | None:
         return self._hour.amount
+
+    @property
+    def rates(self) -> tuple[Rate, ...]:
+        return tuple(Rate(one.base, one.quote, one.rate, one.date, one.source) for one in self._hour.rates)
 
     @property
     def per_m_output(self) -> Decimal | None:

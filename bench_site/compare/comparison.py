@@ -53,8 +53,8 @@ def compare(selection: Selection, *, chart: bool = True, sources: bool = False) 
     rows = [found[place] for place in listed.tolist() if place in found]
     if sources:
         attach_sources(rows)
+    replicates = facts["runs"][standing.table]
     lines = curves.curves_of(found[place] for place in drawn.tolist() if place in found)
-    rates = books.rates()
     return Comparison(
         selection=selection,
         rows=rows,
@@ -66,10 +66,10 @@ def compare(selection: Selection, *, chart: bool = True, sources: bool = False) 
         left_out={reason: count for reason, count in standing.left_out.items() if count},
         book=books.chosen,
         books=books.books,
-        rate=rates[0] if rates else None,
         utilisation=selection.utilisation,
-        runs=int(facts["runs"][standing.table].sum()),
-        rates=rates,
+        runs=(int(replicates.min()), int(replicates.max())) if len(replicates) else (0, 0),
+        ranked_by=standing.ranked_by,
+        rates=list(dict.fromkeys(rate for row in rows for rate in row.cost.rates)),
         differs=what_differs(rows),
         page=selection.page,
         pages=pages,

@@ -39,7 +39,8 @@ class Standing:
     """The groups as masks and columns; every array has one entry a group of ``facts``.
 
     ``within`` could be shown at all (by the rules and the limits on speed and first token); ``table`` are shown in the
-    table, ``chart`` on the chart; ``enters`` the ranking and the frontier. ``rank`` is NaN where there is none.
+    table, ``chart`` on the chart; ``enters`` the ranking and the frontier. ``rank`` is NaN where there is none;
+    ``ranked_by`` the metric that it follows: cost, or y where no cost is known.
     """
 
     within: Mask
@@ -51,6 +52,7 @@ class Standing:
     cost_total: Floats
     loops: list[str]
     left_out: dict[str, int]
+    ranked_by: str = ""
 
 
 def stand(
@@ -90,6 +92,7 @@ def stand(
         key = cost[candidates] if priced else y[candidates] * _sign(selection.y)
         order = candidates[np.argsort(key, kind="stable")][: int(np.isfinite(key).sum())]
         found.rank[order] = np.arange(1, len(order) + 1)
+        found.ranked_by = "" if not len(order) else COST if priced else selection.y
     misses = facts["misses"]
     found.left_out = {
         "quarantined": int(((misses == BIT["plausibility"]) & (plausibility == QUARANTINE)).sum())

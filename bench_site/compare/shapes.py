@@ -68,10 +68,21 @@ class WorkloadView:
 
 
 @dataclass(frozen=True, slots=True)
+class Rate:
+    """One unit of ``base`` costs ``rate`` of ``quote``, as of ``date``."""
+
+    base: str
+    quote: str
+    rate: Decimal
+    date: date
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cost:
     """Money per million tokens in ``currency``; None with ``missing`` saying why in words (it names the chip).
 
-    ``per_m_output``: all cost on output. ``per_m_total``: on input and output together.
+    ``per_m_output``: all cost on output. ``per_m_total``: on input and output together. ``rates``: what was exchanged.
     """
 
     currency: str
@@ -81,6 +92,7 @@ class Cost:
     per_m_total: Decimal | None = None
     per_hour: Decimal | None = None
     missing: str = ""
+    rates: tuple[Rate, ...] = ()
 
 
 @dataclass(slots=True)
@@ -139,17 +151,6 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
-    """One unit of ``base`` costs ``rate`` of ``quote``, as of ``date``."""
-
-    base: str
-    quote: str
-    rate: Decimal
-    date: date
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
 class Book:
     """A price book: a tier as of a date. ``slug`` is its value of the URL parameter ``book``."""
 
@@ -163,8 +164,9 @@ class Book:
 class Comparison:
     """Everything the compare page, its chart, its CSV and the API show for one selection.
 
-    ``rows`` are those of ``page`` (of ``pages``); ``total_rows`` and ``runs`` count all of them. ``rates`` are the
-    exchange rates used (``rate`` the first). ``left_out`` counts groups by reason (see ``words.left_out_words``).
+    ``rows`` are those of ``page`` (of ``pages``); ``total_rows`` counts all of them, and ``runs``
+    is how many replicates each has, least and most. ``ranked_by`` is the metric of the ranking, "" where there is none.
+    ``rates`` are the exchange rates that the rows needed. ``left_out`` counts groups by reason (see ``words.left_out_words``).
     ``differs`` names each fact that is not the same in all rows, with its values (see ``differs.py``).
     """
 
@@ -178,9 +180,9 @@ class Comparison:
     left_out: dict[str, int]
     book: Book | None
     books: list[Book]
-    rate: Rate | None
     utilisation: Decimal
-    runs: int = 0
+    runs: tuple[int, int] = (0, 0)
+    ranked_by: str = ""
     rates: list[Rate] = field(default_factory=list)
     differs: dict[str, tuple[str, ...]] = field(default_factory=dict)
     page: int = 1

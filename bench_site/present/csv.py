@@ -1,8 +1,8 @@
 """A comparison as CSV: the rows and figures of the page, each with what it is built on.
 
 Columns are declared once, below. Headers carry the unit and are the same in every language, as are vocabulary words;
-numbers are those of the page in the page's units, unrounded; unknown is empty. UTF-8 with a byte order mark and CRLF,
-which is what spreadsheets read rightly.
+numbers are those of the page in the page's units, unrounded (money to ten digits); unknown is empty. UTF-8 with a byte
+order mark and CRLF, which is what spreadsheets read rightly.
 """
 
 import csv
@@ -24,6 +24,7 @@ from bench_site.compare.selection import BookChoice, Selection
 from bench_site.compare.shapes import UNKNOWN, Comparison, Row
 from bench_site.ingest.answers import answer_problem
 from bench_site.metrics import HEADLINE, metric_named
+from bench_site.present.numbers import cost
 from bench_site.runs.models.words import Plausibility
 from runners.contract.problems import FieldError, Problem, problem
 
@@ -166,8 +167,8 @@ def _figure(name: str, end: str, scale: float) -> Callable[[Row, Sheet], Value]:
     return lambda row, _sheet: displayed(getattr(row.figures.get(name, UNKNOWN), end), scale)
 
 
-def _rates(sheet: Sheet, part: Callable[[Any], str]) -> str:
-    return _joined(part(rate) for rate in sheet.comparison.rates)
+def _rates(row: Row, part: Callable[[Any], str]) -> str:
+    return _joined(part(rate) for rate in row.cost.rates)
 
 
 def _permalink(row: Row, sheet: Sheet) -> str:
@@ -196,7 +197,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("speculative", "", lambda row, _: row.configuration.speculative),
     Column("load", "", lambda row, _: displayed(row.load_value, 1.0)),
     *map(_metric, TABLE),
-    Column("cost_per_m_output_tokens", "{currency}/M output tokens", lambda row, _: row.cost.per_m_output),
+    Column("cost_per_m_output_tokens", "{currency}/M output tokens", lambda row, _: cost(row.cost.per_m_output)),
     Column("evidence", "", lambda row, _: row.evidence),
     Column("verification", "", lambda row, _: row.verification),
     Column("runs", "", lambda row, _: row.runs),
@@ -218,23 +219,25 @@ COLUMNS: tuple[Column, ...] = (
     Column("output_asked", "tokens", lambda row, _: row.workload.output_tokens),
     *_other_metrics(TABLE),
     Column("interactivity_from", "", lambda row, _: row.interactivity_from and f"tpot_{row.interactivity_from}"),
-    Column("cost_per_m_output_tokens_low", "{currency}/M output tokens", lambda row, _: row.cost.per_m_output_low),
-    Column("cost_per_m_output_tokens_high", "{currency}/M output tokens", lambda row, _: row.cost.per_m_output_high),
-    Column("cost_per_m_total_tokens", "{currency}/M tokens", lambda row, _: row.cost.per_m_total),
-    Column("cost_per_hour", "{currency}/h", lambda row, _: row.cost.per_hour),
+    Column(
+        "cost_per_m_output_tokens_low", "{currency}/M output tokens", lambda row, _: cost(row.cost.per_m_output_low)
+    ),
+    Column(
+        "cost_per_m_output_tokens_high", "{currency}/M output tokens", lambda row, _: cost(row.cost.per_m_output_high)
+    ),
+    Column("cost_per_m_total_tokens", "{currency}/M tokens", lambda row, _: cost(row.cost.per_m_total)),
+    Column("cost_per_hour", "{currency}/h", lambda row, _: cost(row.cost.per_hour)),
     Column("cost_missing", "", lambda row, _: row.cost.missing),
     Column("price_book", "", lambda _, sheet: sheet.comparison.book.slug if sheet.comparison.book else ""),
-    Column(
-        "exchange_rate", "", lambda _, sheet: _rates(sheet, lambda r: f"1 {r.base} = {r.rate.normalize():f} {r.quote}")
-    ),
-    Column("exchange_rate_date", "", lambda _, sheet: _rates(sheet, lambda r: r.date.isoformat())),
+    Column("exchange_rate", "", lambda row, _: _rates(row, lambda r: f"1 {r.base} = {r.rate.normalize():f} {r.quote}")),
+    Column("exchange_rate_date", "", lambda row, _: _rates(row, lambda r: r.date.isoformat())),
     Column("utilisation", "share", lambda _, sheet: sheet.comparison.utilisation),
     Column("origin", "", lambda row, _: row.origin),
     Column("runs_left_out", "", lambda row, _: row.runs_left_out),
     Column("first_run_at", "UTC", lambda row, _: row.first_run_at),
     Column("last_run_at", "UTC", lambda row, _: row.last_run_at),
-    Column("experiments", "", lambda row, _: _joined(row.experiments)),
-    Column("revisions", "", lambda row, _: _joined(row.revisions)),
+    Column("experiment", "", lambda row, _: _joined(row.experiments)),
+    Column("revision", "", lambda row, _: _joined(row.revisions)),
     Column("source_runs", "", lambda row, _: _joined(row.run_ids)),
     Column("series", "", lambda row, _: row.series_id),
     Column("group", "", lambda row, _: row.group_id),

@@ -1,12 +1,13 @@
 """How numbers are written: three significant digits, thousands separated, unknown said in words."""
 
-from decimal import Decimal
+from decimal import Context, Decimal
 
 from django.utils.translation import gettext as _
 
 from bench_site.compare.shapes import Figure
 
 SIGNS = {"USD": "$", "CNY": "¥", "EUR": "€", "GBP": "£"}
+TEN_DIGITS = Context(prec=10)
 
 
 def number(value: float | Decimal | None) -> str:
@@ -60,12 +61,18 @@ def count(value: float | None) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,g}"
 
 
+def cost(amount: Decimal | None) -> Decimal | None:
+    """An amount as it leaves the site, on pages and in files alike: ten significant digits of a quotient's 28."""
+    return None if amount is None else amount.normalize(TEN_DIGITS)
+
+
 def money(amount: Decimal | None, currency: str) -> str:
     """An amount with its sign or, where it has none, its code."""
-    if amount is None:
+    shown = cost(amount)
+    if shown is None:
         return _("unknown")
     sign = SIGNS.get(currency)
-    return f"{sign}{_cents(amount)}" if sign else f"{_cents(amount)} {currency}"
+    return f"{sign}{_cents(shown)}" if sign else f"{_cents(shown)} {currency}"
 
 
 def price(amount: Decimal, currency: str) -> str:

@@ -60,7 +60,7 @@ def compare_page(comparison: Comparison, problems: BadSelection | None = None, s
         "differs": _differs(comparison),
         "left_out": left_out_words(comparison.left_out),
         "price_line": _price_line(comparison),
-        "table_title": _table_title(selection),
+        "table_title": _table_title(comparison),
         "heads": heads,
         **_more(comparison),
     }
@@ -68,8 +68,15 @@ def compare_page(comparison: Comparison, problems: BadSelection | None = None, s
 
 def _counted(comparison: Comparison) -> str:
     groups = ngettext("%(n)s group", "%(n)s groups", comparison.total_rows) % {"n": f"{comparison.total_rows:,}"}
-    runs = ngettext("%(n)s run", "%(n)s runs", comparison.runs) % {"n": f"{comparison.runs:,}"}
-    return _("%(groups)s, %(runs)s") % {"groups": groups, "runs": runs} if comparison.total_rows else ""
+    words = {"groups": groups, "runs": _replicates(*comparison.runs)}
+    return _("%(groups)s, %(runs)s") % words if comparison.total_rows else ""
+
+
+def _replicates(least: int, most: int) -> str:
+    """Replicates a group, never their sum: a run of seven loads is in seven groups and still one run."""
+    if least < most:
+        return _("%(least)s to %(most)s runs each") % {"least": f"{least:,}", "most": f"{most:,}"}
+    return ngettext("%(n)s run each", "%(n)s runs each", most) % {"n": f"{most:,}"}
 
 
 def _differs(comparison: Comparison) -> list[tuple[str, str]]:
@@ -87,10 +94,11 @@ def _differs(comparison: Comparison) -> list[tuple[str, str]]:
     return found
 
 
-def _table_title(selection: Selection) -> str:
-    if selection.sort:
+def _table_title(comparison: Comparison) -> str:
+    """What the ranking follows: cost, or the chart's y axis where no cost is known."""
+    if comparison.selection.sort or not comparison.ranked_by:
         return _("Results")
-    return _("Ranked")
+    return _("Ranked: %(metric)s") % {"metric": shown_metric(comparison.ranked_by).title}
 
 
 def _more(comparison: Comparison) -> dict[str, str]:
@@ -134,8 +142,7 @@ def _price_line(comparison: Comparison) -> str:
         return _("No price book: costs are unknown.")
     parts = [_("Prices: %(tier)s, %(date)s") % {"tier": comparison.book.tier, "date": comparison.book.date.isoformat()}]
     parts.append(_("utilisation %(share)s %%") % {"share": number(comparison.utilisation * 100)})
-    if comparison.rate:
-        rate = comparison.rate
+    for rate in comparison.rates:
         words = {"base": rate.base, "rate": f"{rate.rate.normalize():f}", "quote": rate.quote, "date": rate.date}
         parts.append(_("1 %(base)s = %(rate)s %(quote)s of %(date)s") % words)
     parts.append(_("all cost on output tokens"))

@@ -14,7 +14,7 @@ from bench_site.metrics import METRICS, figures_of
 from bench_site.present.looks import kernel_word, vendor_token
 from bench_site.present.metric_words import shown_metric
 from bench_site.present.numbers import count, number
-from bench_site.present.words import load_words, tokens_words
+from bench_site.present.words import load_words
 from bench_site.runs.models import Chip, Point, Revision, Run
 from bench_site.runs.models.words import LoadKind, Plausibility, label
 from runners.contract.vocabulary import (
@@ -174,8 +174,8 @@ def _workload(workload: Json) -> Iterator[tuple[str, Any]]:
     yield _("Load loop"), label(Loop(workload.get("loop") or "unknown"))
     yield _("Dataset"), dataset.get("name")
     yield _("Dataset digest"), dataset.get("digest")
-    yield _("Input tokens asked"), tokens_words(workload.get("input_tokens")) if "input_tokens" in workload else None
-    yield _("Output tokens asked"), tokens_words(workload.get("output_tokens")) if "output_tokens" in workload else None
+    yield _("Input tokens asked"), _count(workload.get("input_tokens"))
+    yield _("Output tokens asked"), _count(workload.get("output_tokens"))
     yield _("Fixed length"), _yes_no(workload.get("fixed_length"))
     yield _("Prefix cache"), _yes_no(workload.get("prefix_cache"))
     yield _("Request rate at most"), _number(workload.get("request_rate_cap"), _("requests/s"))

@@ -15,6 +15,7 @@ from bench_site.compare.shapes import UNKNOWN, Comparison, ConfigurationView, Co
 from bench_site.present.looks import FILLED, configuration_token, kernel_word, vendor_token
 from bench_site.present.metric_words import Shown, shown_metric
 from bench_site.present.numbers import SIGNS, count, interval, money
+from bench_site.present.numbers import cost as ten_digits
 from bench_site.present.numbers import figure as written
 from bench_site.present.words import draft_words, engine_words, load_words, verification_words
 from bench_site.runs.models.words import Plausibility, label
@@ -61,7 +62,7 @@ ROW = """<tr id="g{group}"{best}>
 <td class="n" data-l="{l.tpot}">{tpot}</td>
 {cost}
 <td class="evi" data-l="{l.evidence}">{evidence}</td>
-<td class="n" data-l="{l.runs}"><a href="{url}">{runs}</a></td>
+<td class="n" data-l="{l.runs}"><a href="{url}">{runs}</a>{left_out}</td>
 </tr>
 """
 COST_CELL = '<td class="n cost" data-l="{}" title="{}"><b>{}</b>{}</td>'
@@ -155,6 +156,7 @@ class Rows:
             evidence=self._once(_evidence, row.evidence, row.verification, row.plausibility),
             url=f"{self.runs_url}?group={row.group_id}",
             runs=count(row.runs),
+            left_out=self._once(_left_out, row.runs_left_out),
         )
 
     def _figure(self, row: Row, name: str) -> str:
@@ -164,7 +166,7 @@ class Rows:
         amount = cost.per_m_output
         if amount is None:
             return format_html(NO_COST_CELL, self.labels["cost"], cost.missing or _("unknown"))
-        around = interval(cost.per_m_output_low, cost.per_m_output_high)
+        around = interval(ten_digits(cost.per_m_output_low), ten_digits(cost.per_m_output_high))
         shown = format_html(INTERVAL, around) if around else ""
         return format_html(COST_CELL, self.labels["cost"], around, money(amount, cost.currency), shown)
 
@@ -187,6 +189,14 @@ def _machine(pools: tuple[PoolView, ...], model: str) -> SafeString:
             )
         )  # fmt: skip
     return format_html("{}" * len(parts), *parts) if parts else format_html("{}", _("unknown"))
+
+
+def _left_out(runs: int) -> SafeString | str:
+    """How many runs of a group its figures are not made of."""
+    if not runs:
+        return ""
+    why = _("quarantined, failed in verification or retracted: they enter no figure")
+    return format_html(' <span class="ci" title="{}">{}</span>', why, _("%(n)s left out") % {"n": count(runs)})
 
 
 def _strategy(kernel: str, token: str, filled: bool) -> SafeString:

@@ -56,14 +56,9 @@ def load_value_words(kind: str, value: float | None) -> str:
             return count(value)
 
 
-def tokens_words(n: int | None) -> str:
-    """A number of tokens as benchmarks are called: 8k for 8192 and 8000, 1k for 1024."""
-    if n is None:
-        return _("any")
-    for size, unit in ((1024, "k"), (1000, "k")):
-        if n >= size and n % size == 0:
-            return f"{n // size}{unit}"
-    return f"{n:,}"
+def tokens_words(n: int) -> str:
+    """A number of tokens: 8k is 8192 and nothing else, so that 8000 is not taken for it."""
+    return f"{n // 1024}k" if n and n % 1024 == 0 else f"{n:,}"
 
 
 def verification_words(status: str) -> str:

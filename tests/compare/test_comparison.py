@@ -45,7 +45,8 @@ def test_the_cheapest_is_first_and_a_row_without_a_price_comes_after_with_the_re
 
 def test_without_any_price_the_y_axis_ranks() -> None:
     made.store(made.report(chip="mi355x", rate=400.0), made.report(chip="h200"))
-    assert ranks(compare(Selection())) == {"h200": 1, "mi355x": 2}
+    first = compare(Selection())
+    assert ranks(first) == {"h200": 1, "mi355x": 2} and first.ranked_by == "output_tokens_per_s_per_chip"
     found = compare(Selection(y="ttft_p50"))
     assert [row.rank for row in found.rows] == [1, 2]
 
@@ -57,9 +58,24 @@ def test_yuan_come_with_the_rate_and_its_date_and_utilisation_divides() -> None:
     found = compare(parse({"currency": "CNY", "utilisation": "0.5"}))
     dollars = compare(Selection()).rows[0].cost.per_m_output
     assert dollars is not None and found.rows[0].cost.per_m_output == pytest.approx(dollars * 2 * Decimal("6.78"))
-    assert found.rate is not None and found.rate.date.isoformat() == "2026-06-22"
+    assert [rate.date.isoformat() for rate in found.rates] == ["2026-06-22"]
     unknown = compare(Selection(currency="EUR")).rows[0].cost
     assert unknown.per_m_output is None and "EUR" in unknown.missing
+
+
+def test_a_rate_is_named_only_where_it_was_needed() -> None:
+    made.price("h200", "1.6")
+    made.price("ascend910c", "7", currency="CNY")
+    made.rate("6.78")
+    made.store(made.report(), made.report(chip="ascend910c"), made.report(chip="mi355x"))
+    used = {row.configuration.pools[0].chip_slug: row.cost.rates for row in compare(Selection()).rows}
+    assert {chip: len(rates) for chip, rates in used.items()} == {"h200": 0, "ascend910c": 1, "mi355x": 0}
+    assert compare(Selection(chip=("h200",))).rates == [] and len(compare(Selection(chip=("ascend910c",))).rates) == 1
+
+
+def test_a_run_of_many_loads_is_not_counted_as_many_runs() -> None:
+    made.store(made.report(loads=[(1, 0.01, 90.0), (2, 0.02, 150.0)]), made.report(loads=[(2, 0.02, 150.0)]))
+    assert compare(Selection()).runs == (1, 2) and compare(Selection(chip=("tpuv7",))).runs == (0, 0)
 
 
 def test_an_earlier_book_has_the_earlier_price_and_another_tier_none() -> None:
@@ -205,7 +221,7 @@ def test_pages_of_rows() -> None:
     made.store(*[made.report(load=load, rate=100.0 * load) for load in (1, 2, 4, 8, 16)])
     second = compare(Selection(rows=2, page=2))
     assert [row.rank for row in second.rows] == [3, 4] and second.total_rows == 5 and second.pages == 3
-    assert second.runs == 5 and sum(len(curve.rows) for curve in second.curves) == 5
+    assert second.runs == (1, 1) and sum(len(curve.rows) for curve in second.curves) == 5
     assert compare(Selection(rows=2, page=9)).rows == []
 
 

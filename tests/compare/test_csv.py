@@ -15,6 +15,8 @@ from bench_site.compare.selection import Selection, parse
 from bench_site.metrics import HEADLINE, metric_named
 from bench_site.present.csv import COLUMNS, cell, displayed, export, parse_cell
 from bench_site.present.csv import parse as read
+from bench_site.present.numbers import cost as ten_digits
+from bench_site.present.numbers import money
 from tests.compare import factory as made
 
 
@@ -62,7 +64,7 @@ def test_the_rows_and_figures_of_the_page() -> None:
             if written is not None and shown is not None:
                 assert float(written) == pytest.approx(shown * metric.scale, rel=1e-15)
         cost = line["cost_per_m_output_tokens (CNY/M output tokens)"]
-        assert (Decimal(cost) if cost else None) == row.cost.per_m_output
+        assert (Decimal(cost) if cost else None) == ten_digits(row.cost.per_m_output)
         assert line["rank"] == (str(row.rank) if row.rank else None)
         assert line["permalink"] == (
             "https://bench.example.org/compare/?"
@@ -72,11 +74,26 @@ def test_the_rows_and_figures_of_the_page() -> None:
     assert unpriced["cost_missing"] and "Ascend 910C" in unpriced["cost_missing"]
     assert unpriced["interactivity (tokens/s/user)"] is None and unpriced["verification"] == "not_run"
     assert priced["engine"] == "=cmd|' /c calc'!a0" and b"'=cmd" in data
-    assert priced["source_runs"] == str(ids[0]) and priced["revisions"] == "1" and priced["runs"] == "1"
+    assert priced["source_runs"] == str(ids[0]) and priced["revision"] == "1" and priced["runs"] == "1"
     assert priced["price_book"] == "rental@2026-04-03" and priced["utilisation (share)"] == "0.5"
+    assert unpriced["exchange_rate"] is None
     assert (priced["exchange_rate"], priced["exchange_rate_date"]) == ("1 USD = 6.78 CNY", "2026-06-22")
     assert (priced["evidence"], priced["plausibility"], priced["origin"]) == ("measured", "accept", "machine:node-1")
     assert priced["tpot_p50 (ms)"] == "20"
+
+
+@pytest.mark.django_db
+def test_money_has_ten_digits_and_the_page_rounds_the_same() -> None:
+    made.price("h200", "1.6")
+    made.store(made.report(loads=[(1, 0.0168, 777.1)]))
+    compared = compare(Selection(), chart=False)
+    (line,) = read(export(compared))
+    exact = compared.rows[0].cost.per_m_output
+    assert exact is not None and len(str(exact)) > 20
+    assert line["cost_per_m_output_tokens (USD/M output tokens)"] == "4.575415719"
+    assert line["cost_per_hour (USD/h)"] == "12.8" and money(exact, "USD") == "$4.58"
+    assert money(Decimal("2.50499999999999"), "USD") == money(ten_digits(Decimal("2.50499999999999")), "USD")
+    assert ten_digits(Decimal("1234567890123")) == Decimal("1234567890000") and ten_digits(None) is None
 
 
 @pytest.mark.django_db

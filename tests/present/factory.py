@@ -72,8 +72,8 @@ def comparison(curves: list[Curve], frontier: list[Row] | None = None, **changes
         "selection": Selection(), "rows": rows, "total_rows": len(rows), "curves": curves, "frontier": frontier or [],
         "options": {"model": [Option("kimik3", "Kimi K3", len(rows), True)],
                     "chip": [Option("h200", "H200", 3, False), Option("tpuv7", "TPU v7", 2, False)]},
-        "words": ["Model: Kimi K3"], "left_out": {}, "book": BOOK, "books": [BOOK], "rate": RATE,
-        "utilisation": Decimal(1), "runs": 5 * len(rows),
+        "words": ["Model: Kimi K3"], "left_out": {}, "book": BOOK, "books": [BOOK], "rates": [RATE],
+        "utilisation": Decimal(1), "runs": (5, 5), "ranked_by": "cost_per_m_output_tokens",
     }  # fmt: skip
     return Comparison(**(values | changes))
 

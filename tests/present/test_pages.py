@@ -124,6 +124,23 @@ def test_what_else_differs_is_said_above_the_table(client: Client, runs: object)
     assert "Rows also differ in:</b> Precision (fp4, fp8)" in page
 
 
+def test_the_page_says_what_ranks_and_which_runs_are_left_out(client: Client) -> None:
+    factory.price("h200", "1.6")
+    factory.store(factory.report(), factory.report(), factory.report(verification="failed"))
+    page = text(client.get("/compare/?model=kimik3"))
+    assert "Ranked: Cost per million output tokens" in page and "1 group, 2 runs each" in page
+    assert "1 left out" in page
+    factory.store(factory.report(loop="open"))
+    mixed = text(client.get("/compare/?model=kimik3"))
+    assert "Ranked:" not in mixed and "1 to 2 runs each" in mixed
+
+
+def test_asked_lengths_are_exact(client: Client) -> None:
+    (run,) = factory.store(factory.report(lengths=(8192, 8000), context=8000))
+    page = text(client.get(f"/runs/{run}/"))
+    assert "8,192" in page and "8,000" in page and "8k" not in page
+
+
 def test_money_in_yuan_names_rate_and_date(client: Client, runs: object) -> None:
     factory.rate("6.78")
     page = text(client.get("/compare/?model=kimik3&currency=CNY"))
