@@ -164,9 +164,9 @@ class Book:
 class Comparison:
     """Everything the compare page, its chart, its CSV and the API show for one selection.
 
-    ``rows`` are those of ``page`` (of ``pages``); ``total_rows`` counts all of them; ``runs`` is how many replicates each
-    has, least and most. ``ranked_by`` is the metric of the ranking, "" where there is none. ``rates`` are the exchange
-    rates that the rows needed. ``left_out`` counts groups by reason (see ``words.left_out_words``).
+    ``rows`` are those of ``page`` (of ``pages``); ``total_rows`` counts all; ``runs`` is how many replicates each has,
+    least and most. ``ranked_by`` is the metric of the ranking, "" where there is none. ``rates`` are the exchange rates
+    that the rows needed. ``left_out`` counts groups by reason (see ``words.left_out_words``).
     ``differs`` names each fact that is not the same in all rows, with its values (see ``differs.py``).
     """
 
