@@ -15,7 +15,7 @@ from bench_site.present.escape import escape
 from bench_site.present.metric_words import Shown
 from bench_site.present.numbers import money
 from bench_site.present.words import draft_words, engine_words, load_words, machine_words, verification_words
-from bench_site.runs.models.words import label
+from bench_site.runs.models.words import Plausibility, label
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class HoverWords:
         self.axes, self.costs = axes, costs
         self._loads: dict[tuple[str, float | None, int | None], str] = {}
         self._runs: dict[int, str] = {}
-        self._states: dict[tuple[str, str], str] = {}
+        self._states: dict[tuple[str, str, str, bool], str] = {}
 
     def shared(self) -> dict[str, Any]:
         """What all points share: the axes' names and units, and where the runs of a group are."""
@@ -82,9 +82,16 @@ class HoverWords:
         return self._runs[runs]
 
     def _state(self, row: Row) -> str:
-        key = (row.evidence, row.verification)
+        """Evidence, verification, and what else must be known before the point is believed."""
+        from_mean = row.interactivity_from == "mean" and "interactivity" in (self.axes.x.name, self.axes.y.name)
+        key = (row.evidence, row.verification, row.plausibility, from_mean)
         if key not in self._states:
-            self._states[key] = escape(f"{label(row.evidence)} · {verification_words(row.verification)}")
+            words = [label(row.evidence), verification_words(row.verification)]
+            if row.plausibility != Plausibility.ACCEPT:
+                words.append(label(Plausibility(row.plausibility)))
+            if from_mean:
+                words.append(_("from the mean TPOT, where the median is unknown"))
+            self._states[key] = escape(" · ".join(map(str, words)))
         return self._states[key]
 
     @staticmethod

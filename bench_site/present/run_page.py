@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
-from bench_site.metrics import METRICS, figures_of
+from bench_site.metrics import METRICS, facts_of, figures_of_facts, interactivity_source
 from bench_site.present.looks import kernel_word, vendor_token
 from bench_site.present.metric_words import shown_metric
 from bench_site.present.numbers import count, number
@@ -284,13 +284,19 @@ def _mark(plausibility: str) -> str:
 
 def _figures(points: list[Json], chips: int | None, speculative: Json | None) -> list[tuple[str, str, list[str]]]:
     """One row a metric that any point knows: title, unit, a value a point; then counts as reported."""
-    known = [figures_of({"detail": point}, chips, speculative) for point in points]
+    facts = [facts_of({"detail": point}, chips, speculative) for point in points]
+    known = [figures_of_facts(one) for one in facts]
     rows = []
     for name in METRICS:
         if any(name in figures for figures in known):
             metric = shown_metric(name)
             values = [figures.get(name) for figures in known]
             written = ["" if value is None else number(value * metric.scale) for value in values]
+            if name == "interactivity":
+                written = [
+                    f"{text} ({_('mean')})" if interactivity_source(one) == "mean" else text
+                    for text, one in zip(written, facts, strict=True)
+                ]
             rows.append((metric.title, metric.unit, written))
     rows += [(title, unit, values) for title, unit, values in _counts(points) if any(values)]
     return rows

@@ -33,6 +33,14 @@ def test_colour_is_the_vendor_shape_the_strategy_and_fill_the_evidence() -> None
     }
 
 
+def test_hovering_says_what_must_be_known_of_a_point() -> None:
+    rows = [factory.row(1, 18, 2140), factory.row(2, 47, 1390, plausibility="flag", interactivity_from="mean")]
+    (trace,) = markers(figure(factory.comparison([factory.curve("h200", rows)])))
+    states = [point[5] for point in trace["customdata"]]
+    assert states[0] == "measured · output not verified · 5 runs"
+    assert "flagged · from the mean TPOT" in states[1]
+
+
 def test_a_verified_point_is_ringed() -> None:
     tpu = next(trace for trace in markers(figure(factory.four_curves())) if trace["name"] == "TPU v7 ×16")
     assert tpu["marker"]["line"]["color"] == ["var(--ink)", "var(--google)", "var(--google)"]
