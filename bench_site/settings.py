@@ -74,6 +74,7 @@ MIDDLEWARE = [
     "django.middleware.gzip.GZipMiddleware",
     "bench_site.ingest.lastword.LastWordMiddleware",  # outside of whatever refuses an upload
     "bench_site.health.DatabaseAwayMiddleware",
+    "bench_site.badrequest.NulMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",

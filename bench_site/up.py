@@ -70,6 +70,7 @@ class Site:
             "--worker-class", "gthread", "--threads", "4",
             "--workers", str(env.integer("FUSEBOARD_WEB_WORKERS", 2, least=1, most=64)),
             "--no-control-socket", "--timeout", "120", "--graceful-timeout", "15", "--log-level", "warning",
+            "--config", "python:bench_site.webserver",
         ], self.environment, before=self._wait_for_port)  # fmt: skip
         celery = [python, "-m", "celery", "--app", "bench_site.celery", "--quiet"]
         self.worker = Child("worker", [

@@ -16,6 +16,8 @@ def favicon(request: HttpRequest) -> HttpResponse:
     return redirect(static("img/favicon.svg"))
 
 
+handler400 = "bench_site.badrequest.bad_request"
+
 urlpatterns = [
     path("favicon.ico", favicon, name="favicon"),
     path("healthz", health.healthz, name="healthz"),

@@ -33,18 +33,28 @@ _SECRET_KEYS = frozenset(
         "cookies",
     )
 )
-_SECRET_ENDINGS = ("_api_key", "_password", "_passwd", "_secret", "_access_token", "_auth_token", "_hf_token")
+_SECRET_ENDINGS = (
+    "_api_key", "_access_key", "_secret_key", "_private_key", "_password", "_passwd", "_secret", "_access_token",
+    "_auth_token", "_hf_token",
+)  # fmt: skip
 _WORDS = r"(?:api[-_]?key|token|password|passwd|secret|authorization)"
-#: A secret inside a longer text: an option of a command line, a header, a setting, a URL with a password, a key of a
-#: known shape. All repetitions are bounded, so that no text makes this slow.
+#: Names of settings and headers, as they end; "token" alone counts only as an option or in a URL, because it is a unit.
+_NAMES = (
+    r"(?:api[-_]?key|password|passwd|secret|authorization|(?:hf|auth|access)[-_]token|(?:access|secret|private)[-_]key"
+    r"|cookie)"
+)
+#: A secret inside a longer text: an option of a command line (also where it goes on after a backslash), a header, a
+#: setting, a URL with a password, a key of a known shape. All repetitions are bounded, so that no text makes this slow.
 _IN_TEXT = re.compile(
-    rf"""(?P<keep>--?(?:[a-z]{{1,20}}[-_]){{0,4}}{_WORDS}(?:\s{{1,9}}|\s?=\s?)(?:\\?["'])?"""
-    r"""|\b(?:[a-z0-9]{1,20}[-_]){0,4}(?:api[-_]?key|password|passwd|secret|authorization|(?:hf|auth|access)[-_]token)"""
-    r"""\\?["']?\s{0,9}[:=]\s{0,9}(?:\\?["'])?(?:bearer\s+|basic\s+)?"""
+    rf"""(?P<keep>--?(?:[a-z]{{1,20}}[-_]){{0,4}}{_WORDS}(?:\s?=\s?|(?:\\?\s){{1,9}})(?:\\?["'])?"""
+    rf"""|\b(?:[a-z0-9]{{1,20}}[-_]){{0,4}}(?:pg|redis|mysql)?{_NAMES}"""
+    r"""\\?["']?\s{0,9}[:=]\s{0,9}(?:\\?["'])?(?:(?:bearer|basic|token)\s+)?"""
+    r"""|[?&](?:token|key|sig|signature)="""
     r"""|\bbearer\s{1,9}(?=[a-z0-9._~+/=-]{8}))"""
     r"""(?P<secret>[^\s"'\\,;&@|<>\[\]{}()]{3,})"""
-    r"""|(?P<user>://[^/\s:@"']{1,100}:)[^/\s@"']{1,200}(?=@)"""
-    r"""|\b(?:sk-[a-z0-9_-]{16,}|hf_[a-z0-9]{20,}|ghp_[a-z0-9]{20,})""",
+    r"""|(?P<user>://[^/\s:@"']{0,100}:)[^/\s@"']{1,200}(?=@)"""
+    r"""|\b(?:sk-[a-z0-9_-]{16,}|hf_[a-z0-9]{20,}|gh[pousr]_[a-z0-9]{20,}|github_pat_\w{20,}|glpat-[a-z0-9_-]{16,}"""
+    r"""|nvapi-[a-z0-9_-]{16,}|fb_[a-z0-9]{10}_[a-z0-9]{20,}|eyJ[a-z0-9_-]{10,500}\.eyJ[a-z0-9_-]{4,}[a-z0-9._-]{0,2000})""",
     re.IGNORECASE,
 )
 _OPTION = re.compile(rf"--?(?:[a-z]{{1,20}}[-_]){{0,4}}(?:{_WORDS}|header)", re.IGNORECASE)

@@ -106,6 +106,8 @@ def hardware_view(request: HttpRequest) -> HttpResponse:
 @require_safe
 def chip_view(request: HttpRequest, slug: str) -> HttpResponse:
     """One chip: every fact with its source, every price."""
+    if "\0" in slug:  # PostgreSQL would refuse the question
+        raise Http404("no chip has such a name")
     chip = get_object_or_404(Chip, slug=slug)
     context = {"line": hardware.chip_line(chip), "prices": hardware.history(chip), "ridge": hardware.ridge(chip)}
     return render(request, "hardware/chip.html", context)

@@ -114,3 +114,10 @@ def test_every_list_and_form_opens_without_inline_script(table: str) -> None:
         scripts = [part.split(">", 1) for part in page.content.decode().split("<script")[1:]]
         inline = [body for head, body in scripts if "src=" not in head and "application/json" not in head]
         assert not inline, address
+
+
+@pytest.mark.parametrize("query", ["name=%00", "slug=%00", "name__icontains=a%00"])
+def test_a_nul_in_a_filter_is_a_bad_request(query: str) -> None:
+    client = signed_in(Role.OPERATOR)
+    client.raise_request_exception = False
+    assert client.get(f"/admin/runs/chip/?{query}").status_code == 400

@@ -253,6 +253,13 @@ def test_every_page_has_one_heading_a_language_and_no_inline_script(
     assert "script-src 'self';" in policy + ";" and "unsafe-eval" not in policy
 
 
+@pytest.mark.parametrize(
+    "address", ["/hardware/%00/", "/hardware/a%00b/", "/runs/%00/", "/runs/?chip=%00&q=%00&tag=%00"]
+)
+def test_a_nul_in_an_address_is_no_error_of_the_site(client: Client, address: str) -> None:
+    assert client.get(address).status_code in (200, 404)
+
+
 def test_a_hostile_name_is_text_everywhere(client: Client) -> None:
     name = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
     (run,) = factory.store(factory.report(chip=name, engine=name, machine=name, tags=[name], model=name))
@@ -265,3 +272,11 @@ def test_errors_are_pages_of_the_site(client: Client) -> None:
     answer = client.get("/nothing/here/")
     assert answer.status_code == 404 and "There is nothing at this address" in text(answer)
     assert client.post("/runs/").status_code == 405
+
+
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded; charset=utf-7", "multipart/form-data"])
+def test_a_form_that_cannot_be_read_is_400(kind: str) -> None:
+    client = Client(enforce_csrf_checks=True, raise_request_exception=False)
+    client.get("/account/signin/")
+    answer = client.generic("POST", "/account/signin/", b"username=%00&password=%ff", kind)
+    assert answer.status_code == 400 and "cannot be understood" in text(answer)
