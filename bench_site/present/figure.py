@@ -9,6 +9,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -64,7 +65,7 @@ def figure(comparison: Comparison) -> dict[str, Any]:
     many = len(lines) > MAX_SINGLE_CURVES
     best = {row.curve for row in comparison.frontier}
     words = HoverWords(axes, costs=points <= MAX_COSTS)
-    data = _frontier(_spots(comparison.frontier, axes))
+    data = _frontier(_spots(comparison.frontier, axes), axes)
     data += [band for line in lines if not many or line.curve.key in best for band in _bands(line, axes)]
     data += [_trace(parts, axes, words) for parts in (_by_look(lines) if many else [[line] for line in lines])]
     layout = _layout([spot for line in lines for spot in line.spots], axes)
@@ -173,17 +174,24 @@ def _band(stretch: list[tuple[float, float, float]], token: str) -> Trace:
     }
 
 
-def _frontier(spots: list[Spot]) -> list[Trace]:
+def _frontier(spots: list[Spot], axes: Axes) -> list[Trace]:
+    """Straight along a curve, a step from one curve to another: between two machines nothing was measured."""
     if len(spots) < 2:
         return []
     spots = sorted(spots, key=lambda spot: spot.x)
+    corners = [(spots[0].x, spots[0].y)]
+    for one, following in pairwise(spots):
+        if one.row.curve != following.row.curve:
+            greater = axes.x.best_first.startswith("-")
+            corners.append((one.x, following.y) if greater else (following.x, one.y))
+        corners.append((following.x, following.y))
     return [
         {
             "type": "scatter",
             "mode": "lines",
             "name": escape(_("frontier")),
-            "x": [spot.x for spot in spots],
-            "y": [spot.y for spot in spots],
+            "x": [x for x, _y in corners],
+            "y": [y for _x, y in corners],
             "line": {"color": "var(--accent/.2)", "width": 9},
             "hoverinfo": "skip",
             "showlegend": False,

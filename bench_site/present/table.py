@@ -196,7 +196,7 @@ def _left_out(runs: int) -> SafeString | str:
     if not runs:
         return ""
     why = _("quarantined, failed in verification or retracted: they enter no figure")
-    return format_html(' <span class="ci" title="{}">{}</span>', why, _("%(n)s left out") % {"n": count(runs)})
+    return format_html(' <span class="ci" title="{}">{}</span>', why, _("(%(n)s left out)") % {"n": count(runs)})
 
 
 def _strategy(kernel: str, token: str, filled: bool) -> SafeString:

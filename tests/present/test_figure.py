@@ -5,6 +5,7 @@ import json
 import plotly.graph_objects as go
 import pytest
 
+from bench_site.compare.selection import Selection
 from bench_site.present.escape import MAX_LENGTH, escape
 from bench_site.present.figure import MAX_LABELS, MAX_SINGLE_CURVES, figure
 from tests.present import factory
@@ -104,9 +105,14 @@ def test_of_many_curves_only_the_frontier_is_labelled() -> None:
     ]
 
 
-def test_the_frontier_is_drawn_from_slow_to_fast() -> None:
+def test_the_frontier_is_drawn_from_slow_to_fast_with_a_step_from_machine_to_machine() -> None:
+    """Between two machines nothing was measured: a straight line there would promise what none of them does."""
     first = figure(factory.four_curves())["data"][0]
-    assert first["x"] == [16.0, 26.0, 108.0, 249.0]
+    assert first["x"] == [16.0, 16.0, 26.0, 108.0, 249.0] and first["y"] == [2390.0, 1830.0, 1830.0, 1010.0, 180.0]
+    rows = [factory.row(1, 10, 100), factory.row(2, 20, 200)]
+    lines = [factory.curve(f"c{one.group_id}", [one]) for one in rows]
+    less = figure(factory.comparison(lines, frontier=rows, selection=Selection(x="tpot_p50")))["data"][0]
+    assert less["x"] == [50.0, 100.0, 100.0] and less["y"] == [200.0, 200.0, 100.0]
 
 
 def test_ticks_are_round_numbers() -> None:
