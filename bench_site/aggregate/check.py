@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
@@ -69,10 +70,10 @@ def _chunks() -> Iterator[list[Series]]:
 def _compare(newest: dict[int, int | None]) -> tuple[int, list[str]]:
     """How many groups these series have, and what differs; ``newest`` is each series' stored newest group."""
     stored = {row["group_id"]: row for row in _stored(newest)}
-    expected: dict[int, list[tuple[int, dict[str, Any]]]] = {series: [] for series in newest}
+    expected: dict[int, list[tuple[int, dict[str, Any], datetime]]] = {series: [] for series in newest}
     found: list[str] = []
-    for series, group, statistic in computed(newest.keys()):
-        expected[series].append((group, statistic))
+    for series, group, statistic, last in computed(newest.keys()):
+        expected[series].append((group, statistic, last))
         row = stored.pop(group, None)
         if row is None:
             found.append(f"group {group} (series {series}): has points and no statistic")

@@ -18,7 +18,11 @@ PLAUSIBILITY = (Plausibility.QUARANTINE, Plausibility.FLAG, Plausibility.ACCEPT)
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One point of one run: its figures and which TPOT its interactivity comes from ("p50", "mean" or "")."""
+    """One point of one run: its figures and which TPOT its interactivity comes from ("p50", "mean" or "").
+
+    ``at`` is when the run started or, where that is unknown (``dated`` False), when it was received: good enough to say
+    which is newer, and never shown as a start.
+    """
 
     run: Any
     counts: bool
@@ -27,6 +31,7 @@ class Sample:
     plausibility: str
     interactivity_from: str = ""
     figures: Mapping[str, float] = field(default_factory=dict)
+    dated: bool = True
 
 
 def statistic_of(samples: Sequence[Sample]) -> dict[str, Any]:
@@ -40,12 +45,13 @@ def statistic_of(samples: Sequence[Sample]) -> dict[str, Any]:
     counting = [sample for sample in samples if sample.counts]
     described = counting or samples
     runs = {sample.run for sample in counting}
+    starts = [sample.at for sample in described if sample.dated]
     source, summaries = _summaries(counting)
     return {
         "runs": len(runs),
         "runs_left_out": len({sample.run for sample in samples} - runs),
-        "first_run_at": min(sample.at for sample in described),
-        "last_run_at": max(sample.at for sample in described),
+        "first_run_at": min(starts, default=None),
+        "last_run_at": max(starts, default=None),
         "verification": min((s.verification for s in described), key=[w.value for w in VERIFICATION].index),
         "plausibility": min((s.plausibility for s in described), key=[w.value for w in PLAUSIBILITY].index),
         "interactivity_from": source,
@@ -81,7 +87,15 @@ def _headline(summaries: Mapping[str, Summary]) -> dict[str, float | None]:
     return columns
 
 
-def newest_of(statistics: Iterable[tuple[int, Mapping[str, Any]]]) -> int | None:
-    """The group that stands for its series: with runs that count before without, then the newest run; None of none."""
-    ranked = [(bool(s["runs"]), s["last_run_at"], group) for group, s in statistics]
+def last_of(samples: Sequence[Sample]) -> datetime:
+    """When the newest run that a group's statistic describes started or, where that is unknown, was received."""
+    return max(sample.at for sample in [sample for sample in samples if sample.counts] or samples)
+
+
+def newest_of(statistics: Iterable[tuple[int, Mapping[str, Any], datetime]]) -> int | None:
+    """The group that stands for its series: with runs that count before without, then the newest run; None of none.
+
+    Each group comes with its statistic and ``last_of`` its samples.
+    """
+    ranked = [(bool(s["runs"]), last, group) for group, s, last in statistics]
     return max(ranked)[2] if ranked else None

@@ -6,15 +6,16 @@ run was amended into another series) has none.
 """
 
 from collections.abc import Collection, Iterator
+from datetime import datetime
 from itertools import groupby
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from bench_site.aggregate.figures import Sample, newest_of, statistic_of
+from bench_site.aggregate.figures import Sample, last_of, newest_of, statistic_of
 from bench_site.metrics import facts_of, figures_of_facts, interactivity_source
 from bench_site.metrics.facts import PATHS
 from bench_site.runs.models import GroupStatistic, Point, ReplicateGroup, Revision, Series
@@ -57,10 +58,10 @@ def store(series_ids: Collection[int]) -> tuple[dict[int, int | None], int]:
     The caller holds the claim on each series, in a transaction.
     """
     now = timezone.now()
-    by_series: dict[int, list[tuple[int, Statistic]]] = {series: [] for series in series_ids}
+    by_series: dict[int, list[tuple[int, Statistic, datetime]]] = {series: [] for series in series_ids}
     rows: list[GroupStatistic] = []
-    for series, group, statistic in computed(series_ids):
-        by_series[series].append((group, statistic))
+    for series, group, statistic, last in computed(series_ids):
+        by_series[series].append((group, statistic, last))
         rows.append(GroupStatistic(group_id=group, computed_at=now, **statistic))
     GroupStatistic.objects.bulk_create(
         sorted(rows, key=lambda row: row.group_id),
@@ -82,25 +83,27 @@ def set_newest(series: list[Series], newest: dict[int, int | None]) -> None:
     Series.objects.bulk_update(moved, ["newest_group"], batch_size=500)
 
 
-def computed(series_ids: Collection[int]) -> Iterator[tuple[int, int, Statistic]]:
-    """(series, group, statistic) of every group with points, computed from the points; nothing is written."""
+def computed(series_ids: Collection[int]) -> Iterator[tuple[int, int, Statistic, datetime]]:
+    """(series, group, statistic, its ``last_of``) of every group with points, from the points; nothing is written."""
     speculative = _speculative(series_ids)
     points = (
         Point.objects.filter(series__in=series_ids)
         .annotate(
             chips=F("series__configuration__chips"),
             at=Coalesce("run__started_at", "run__received_at"),
+            dated=Q(run__started_at__isnull=False),
             verification=F("run__verification"),
         )
         .order_by("group_id", "run_id", "index")
         .values(
             *POINT_COLUMNS, "detail", "series_id", "group_id", "run_id", "counts", "plausibility", "chips", "at",
-            "verification",
+            "dated", "verification",
         )
     )  # fmt: skip
     rows = points.iterator(chunk_size=CHUNK)
     for (series, group), of_group in groupby(rows, key=lambda row: (row["series_id"], row["group_id"])):
-        yield series, group, statistic_of([_sample(row, speculative.get(row["run_id"])) for row in of_group])
+        samples = [_sample(row, speculative.get(row["run_id"])) for row in of_group]
+        yield series, group, statistic_of(samples), last_of(samples)
 
 
 def _sample(row: dict[str, Any], speculative: dict[str, Any] | None) -> Sample:
@@ -113,6 +116,7 @@ def _sample(row: dict[str, Any], speculative: dict[str, Any] | None) -> Sample:
         plausibility=row["plausibility"],
         interactivity_from=interactivity_source(facts),
         figures=figures_of_facts(facts),
+        dated=row["dated"],
     )
 
 

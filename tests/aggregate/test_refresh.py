@@ -52,11 +52,15 @@ def test_three_runs_of_one_group() -> None:
     assert (found.first_run_at, found.last_run_at) == (shop.NOON, shop.NOON + timedelta(hours=2))
 
 
-def test_a_run_without_a_start_is_dated_by_its_arrival() -> None:
-    group = shop.group(shop.series())
-    shop.replicate(group, run_fields={"started_at": None}, ttft_p50=1.0)
-    refresh([group.series_id])
-    assert statistic(group).last_run_at == shop.NOON + timedelta(minutes=30)
+def test_a_run_without_a_start_is_ordered_by_its_arrival_and_shows_no_start() -> None:
+    series = shop.series()
+    dated, undated = shop.group(series), shop.group(series)
+    shop.replicate(dated, ttft_p50=1.0)
+    shop.replicate(undated, run_fields={"started_at": None}, ttft_p50=1.0)
+    refresh([series.id])
+    series.refresh_from_db()
+    assert series.newest_group_id == undated.id  # received half an hour after the other one started
+    assert statistic(undated).last_run_at is None and statistic(dated).last_run_at == shop.NOON
 
 
 def test_unknown_chips_leave_the_per_chip_rate_unknown() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_site.aggregate.figures import Sample, newest_of, statistic_of
+from bench_site.aggregate.figures import Sample, last_of, newest_of, statistic_of
 from bench_site.metrics import HEADLINE, MEASURED
 from bench_site.runs.models import GroupStatistic
 
@@ -61,6 +61,17 @@ def test_only_runs_that_are_left_out() -> None:
     found = statistic_of([sample(4, counts=False, plausibility="quarantine", ttft_p50=0.001)])
     assert (found["runs"], found["runs_left_out"], found["ttft_p50"], found["figures"]) == (0, 1, None, {})
     assert (found["plausibility"], found["last_run_at"]) == ("quarantine", NOON + timedelta(hours=4))
+
+
+def test_a_run_that_does_not_say_when_it_started_has_no_start() -> None:
+    """When it was received orders it among others, and is no start: a curve would seem to span a year."""
+    undated = replace(sample(9), dated=False)
+    found = statistic_of([sample(1), undated])
+    assert (found["first_run_at"], found["last_run_at"]) == (NOON + timedelta(hours=1), NOON + timedelta(hours=1))
+    alone = statistic_of([undated])
+    assert (alone["first_run_at"], alone["last_run_at"]) == (None, None)
+    assert last_of([sample(1), undated]) == NOON + timedelta(hours=9)
+    assert last_of([sample(1), sample(2, counts=False)]) == NOON + timedelta(hours=1)
 
 
 def test_a_group_without_points_has_none() -> None:
@@ -122,10 +133,8 @@ def test_the_tables_columns_are_the_headline_metrics() -> None:
 
 def test_the_newest_group() -> None:
     """The one with the newest run; but one whose runs were all left out only when there is no other."""
-    at = {"last_run_at": NOON, "runs": 1}
-    later = {"last_run_at": NOON + timedelta(days=1), "runs": 1}
-    left_out = {"last_run_at": NOON + timedelta(days=2), "runs": 0}
-    assert newest_of([(1, later), (2, at), (3, left_out)]) == 1
-    assert newest_of([(3, left_out)]) == 3
-    assert newest_of([(1, at), (2, at)]) == 2
+    counts, left_out, later = {"runs": 1}, {"runs": 0}, NOON + timedelta(days=1)
+    assert newest_of([(1, counts, later), (2, counts, NOON), (3, left_out, later + timedelta(days=1))]) == 1
+    assert newest_of([(3, left_out, NOON)]) == 3
+    assert newest_of([(1, counts, NOON), (2, counts, NOON)]) == 2
     assert newest_of([]) is None

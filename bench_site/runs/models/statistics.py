@@ -12,6 +12,7 @@ class GroupStatistic(models.Model):
     The columns are the figures that the compare page ranks and draws; ``figures`` holds every metric as
     ``{name: [median, low, high, n]}``. ``verification`` is the weakest among the runs that count, ``plausibility`` the
     worst. ``interactivity_from`` says whether it is 1 / TPOT p50 or, where p50 is missing, 1 / mean TPOT.
+    ``first_run_at`` and ``last_run_at`` are known starts: NULL where no run says when it started.
     """
 
     group = models.OneToOneField(
