@@ -70,7 +70,8 @@ class Site:
             "--worker-class", "gthread", "--threads", "4",
             "--workers", str(env.integer("FUSEBOARD_WEB_WORKERS", 2, least=1, most=64)),
             "--no-control-socket", "--timeout", "120", "--graceful-timeout", "15", "--log-level", "warning",
-            "--config", "python:bench_site.webserver",
+            # A file's context comes in the URL, and so do many choices of the compare page: gunicorn's utmost.
+            "--config", "python:bench_site.webserver", "--limit-request-line", "8190",
         ], self.environment, before=self._wait_for_port)  # fmt: skip
         celery = [python, "-m", "celery", "--app", "bench_site.celery", "--quiet"]
         self.worker = Child("worker", [

@@ -7,16 +7,41 @@ kernel counts the silence; connections inherit these options from the socket tha
 
 import socket
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from bench_site.env import Env
 
-SILENCE_SECONDS = Env().integer("FUSEBOARD_SILENCE_SECONDS", 30, least=1, most=3600)
+SILENCE_SECONDS = Env().integer("FUSEBOARD_SILENCE_SECONDS", 15, least=1, most=3600)
 
 
 def when_ready(server: Any) -> None:
     """Called by gunicorn when it listens, before the first request."""
-    patience = struct.pack("@ll", SILENCE_SECONDS, 0)  # a struct timeval
     for listener in server.LISTENERS:
-        listener.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, patience)
-        listener.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
+        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            listener.sock.setsockopt(socket.SOL_SOCKET, option, _timeval(SILENCE_SECONDS))
+
+
+@contextmanager
+def patience(environ: dict[str, Any], seconds: int) -> Iterator[None]:
+    """Waits at most ``seconds`` for each piece that this request's client sends; nothing changes under another server."""
+    client = environ.get("gunicorn.socket")
+    if client is None:
+        yield
+        return
+    before = client.getsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.calcsize("@ll"))
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _timeval(min(seconds, SILENCE_SECONDS)))
+    try:
+        yield
+    finally:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, before)
+
+
+def fell_silent(error: OSError) -> bool:
+    """Whether reading ended because nothing came for too long, not because the client went away."""
+    return isinstance(error.__cause__ or error, BlockingIOError | TimeoutError)
+
+
+def _timeval(seconds: int) -> bytes:
+    return struct.pack("@ll", seconds, 0)

@@ -30,6 +30,8 @@ from runners.version import version
 BATCH = 100
 #: Bodies above this many bytes travel compressed; below, the header costs more than it saves.
 COMPRESS_ABOVE = 16 * 1024
+#: What is said beside a file travels in the address, and web servers take no longer ones.
+LONGEST_QUERY = 8_000
 #: Seconds. Reading is generous: a file of 8 MiB is parsed while the client waits.
 TIMEOUT = httpx2.Timeout(120.0, connect=10.0)
 
@@ -98,6 +100,16 @@ def pack(body: bytes) -> Packed:
         small, encoding = gzip.compress(body, compresslevel=6, mtime=0), "gzip"
     # Archives and binary logs do not shrink; sending them plain spares the site the work.
     return Packed(small, encoding) if len(small) < 0.9 * len(body) else Packed(body, None)
+
+
+def _too_long(query: Query, length: int) -> Problem:
+    """The refusal of an address that no server takes; it names what makes it long."""
+    sizes = sorted(((len(urlencode([pair])), pair[0]) for pair in query), reverse=True)
+    longest = ", ".join(f"{name} ({size:,} bytes)" for size, name in sizes[:3])
+    detail = (
+        f"What is said beside the file makes an address of {length:,} bytes; at most {LONGEST_QUERY:,} can be sent."
+    )
+    return problem("bad-query", f"{detail} Shorten the longest: {longest}.")
 
 
 class Client:
@@ -211,6 +223,8 @@ class Client:
         query = [*said, ("filename", filename), *amending(amend, reason)]
         if dry_run:
             query.append(("dry_run", "true"))
+        if (length := len(urlencode(query))) > LONGEST_QUERY:
+            raise Refused(_too_long(query, length))
         return self._read(self._post("/api/v1/uploads", data, query, "application/octet-stream"), UploadAnswer)
 
     def upload(self, upload_id: object) -> UploadAnswer:
@@ -311,6 +325,8 @@ class Client:
             return NotSignedIn(f"{self.url}: {said}; run `fuseboard login {self.url}`, or set FUSEBOARD_TOKEN")
         if found and 400 <= response.status_code < 500:
             return Refused(found)
+        if response.status_code in (414, 431):  # of the web server or a proxy: sending it again would change nothing
+            return Refused(problem("bad-query", "The address, with all that was said in it, is too long for the site."))
         if response.status_code == 413:  # a proxy in front of the site has a limit of its own, and it is final too
             return Refused(problem("too-large", "A proxy in front of the site refused the body's size."))
         if response.is_redirect:

@@ -15,7 +15,10 @@ import zstandard
 from django.conf import settings
 from django.http import HttpRequest, UnreadablePostError
 
+from bench_site.ingest.attempts import RETRY_AFTER_SECONDS
 from bench_site.ingest.refusals import Refusal, refuse
+from bench_site.webserver import SILENCE_SECONDS, fell_silent
+from runners.contract.problems import problem
 
 PIECE = 1 << 18
 #: zstd frames may ask for a window of gigabytes; files written with up to --ultra -22 need 128 MiB.
@@ -156,7 +159,9 @@ def _copy(request: HttpRequest, length: int, decoder: _Decoder, file: IO[bytes])
     while left:
         try:
             data = request.read(min(PIECE, left))
-        except UnreadablePostError:
+        except UnreadablePostError as error:
+            if fell_silent(error):  # a network that stalls: worth another try, unlike a body that is too short
+                raise _silent(left) from None
             data = b""
         if not data:
             raise refuse("incomplete", f"The body ended {left:,} bytes before its Content-Length of {length:,}.")
@@ -172,6 +177,11 @@ def _copy(request: HttpRequest, length: int, decoder: _Decoder, file: IO[bytes])
     if not size:
         raise refuse("empty", "The body is empty once decompressed.")
     return Body(file, size, digest.hexdigest())
+
+
+def _silent(left: int) -> Refusal:
+    detail = f"Nothing came for {SILENCE_SECONDS} s, {left:,} bytes before the body's end. Nothing was stored."
+    return Refusal(problem("busy", detail), retry_after=RETRY_AFTER_SECONDS)
 
 
 def _too_large(what: str, limit: int) -> Refusal:

@@ -10,8 +10,12 @@ from collections.abc import Callable
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 
+from bench_site.webserver import patience
+
 PIECE = 1 << 20
 SECONDS = 20.0
+#: Whoever sends nothing for this long is not sending any more, and must not keep a thread.
+SILENCE = 2
 
 
 class LastWordMiddleware:
@@ -33,7 +37,8 @@ def read_the_rest(request: HttpRequest) -> None:
     left = min(int(length), 2 * settings.MAX_RECEIVED_BYTES) if length.isascii() and length.isdigit() else 0
     end = time.monotonic() + SECONDS
     try:
-        while left > 0 and time.monotonic() < end and (data := request.read(min(PIECE, left))):
-            left -= len(data)
+        with patience(request.META, SILENCE):
+            while left > 0 and time.monotonic() < end and (data := request.read(min(PIECE, left))):
+                left -= len(data)
     except UnreadablePostError:
         pass  # they have gone; so much the better

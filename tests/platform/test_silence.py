@@ -33,3 +33,16 @@ def test_silent_clients_give_their_threads_back(site: LiveSite, sent: bytes) -> 
     finally:
         for client in silent:
             client.close()
+
+
+def test_an_upload_that_stalls_may_be_sent_again(site: LiveSite) -> None:
+    code = (
+        "from bench_site.fleet.tokens import issue_token; from bench_site.runs.models import User;"
+        "u = User.objects.create_user('ann', role='uploader'); print(issue_token(user=u, name='t', scopes=['push'])[1])"
+    )
+    token = site.manage("shell", "--no-imports", "-c", code).split()[-1].encode()
+    with socket.create_connection(("127.0.0.1", site.port)) as client:
+        client.settimeout(20)
+        client.sendall(HEAD + b"Authorization: Bearer " + token + b"\r\n\r\n{")
+        answer = client.recv(4096)
+    assert answer.startswith(b"HTTP/1.1 503") and b"Retry-After" in answer

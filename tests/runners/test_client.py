@@ -53,6 +53,21 @@ def test_a_changed_report_is_a_conflict_until_it_is_amended(client):
     assert client.push_report(changed, amend=True, reason="typo").revision == 2
 
 
+@pytest.mark.parametrize("said", [{"command": "serve --flag " * 1000}, {"notes": "长" * 3000, "chip": "h200"}])
+def test_a_context_too_long_for_an_address_is_refused_and_never_waits(client, site, said):
+    with pytest.raises(Refused, match=f"Shorten the longest: {next(iter(said))}") as caught:
+        client.push_file(b"{}", Context(**said), filename="a.json")
+    assert caught.value.problem.code == "bad-query" and site.paths() == []
+
+
+@pytest.mark.parametrize("status", [414, 431])
+def test_a_server_that_finds_the_address_too_long_is_not_asked_again(client, site, status):
+    site.faults = [says(status)]
+    with pytest.raises(Refused):
+        client.push_file(b"{}", filename="a.json")
+    assert len(site.paths()) == 1
+
+
 def test_a_batch_answers_in_order_across_requests(client, site):
     bodies = [body() for _ in range(230)]
     answer = client.push_reports(bodies)
