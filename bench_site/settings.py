@@ -266,14 +266,21 @@ LOGGING: dict[str, Any] = {
     "formatters": {
         "line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
     },
-    "filters": {"readyz": {"()": "bench_site.logs.NotReadyIsNoError"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["readyz"]}},
+    "filters": {
+        "readyz": {"()": "bench_site.logs.NotReadyIsNoError"},
+        "forms": {"()": "bench_site.logs.ExpiredFormIsNoFault"},
+        "links": {"()": "bench_site.logs.OneTimeLinksAreSecrets"},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["readyz", "links"]}},
     "root": {"handlers": ["stderr"], "level": env.text("FUSEBOARD_LOG_LEVEL", "INFO").upper()},
     "loggers": {
         "celery": {"level": "WARNING"},
         # Django's own handlers would print everything twice, and mail to nobody.
         "django": {"handlers": [], "propagate": True, "level": "INFO"},
         "django.server": {"handlers": [], "propagate": True},
+        # A wrong address, password or file is told to whoever sent it; a line each would hide what the site does wrong.
+        "django.request": {"level": "ERROR"},
+        "django.security.csrf": {"filters": ["forms"]},
         "kombu.connection": {"level": "ERROR"},  # the file-system broker has no host name, and is told so each time
         "psycopg.pool": {"level": "ERROR"},  # one warning per retry while the database is away
     },

@@ -86,6 +86,8 @@ RULES: dict[str, Rule] = {
     "admin:login": Rule.SIGN_IN_PAGE,
     "admin:runs_user_*": Rule.ADMIN,
     "admin:runs_token_*": Rule.ADMIN,
+    "admin:runs_price_delete": Rule.ADMIN,  # the history of prices is kept; a mistake needs a second pair of eyes
+    "admin:runs_exchangerate_delete": Rule.ADMIN,
     "admin:*": Rule.OPERATOR,
 }  # fmt: skip
 

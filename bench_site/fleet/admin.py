@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from bench_site.fleet.tokens import revoke_token
-from bench_site.runs.admin import ByRole
+from bench_site.runs.byrole import ByRole
 from bench_site.runs.models import Token, User
 from bench_site.runs.models.words import Role
 

@@ -1,10 +1,11 @@
-"""Django's admin for the catalogue, prices, exchange rates and machines; operators only.
+"""Django's admin for the catalogue and machines, operators only; prices are in ``moneyadmin``.
 
 What is derived from a name (slugs) is made here and not typed; what stored results are keyed by is not changed here:
 mapping an unknown chip or model is a verb of its own (``remap``), offered as an action.
 """
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin, messages
@@ -13,55 +14,17 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
-from bench_site.runs.models import Chip, ChipAlias, ExchangeRate, LanguageModel, Machine, ModelAlias, Price
+from bench_site.runs import moneyadmin  # noqa: F401  registers prices and exchange rates
+from bench_site.runs.byrole import ByRole, InlineByRole
+from bench_site.runs.models import Chip, ChipAlias, LanguageModel, Machine, ModelAlias
 from bench_site.runs.models.catalogue import slug_of
-from bench_site.runs.models.words import Role
-from bench_site.runs.remap import CannotMap, map_chip, map_model
-
-
-class ByRole(admin.ModelAdmin):
-    """Permissions from the person's role alone; Django's permission tables are not used."""
-
-    needs = Role.OPERATOR
-
-    def _allowed(self, request: HttpRequest) -> bool:
-        return request.user.is_authenticated and request.user.may(self.needs)
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return self._allowed(request)
-
-    def has_view_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return self._allowed(request)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return self._allowed(request)
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return self._allowed(request)
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return self._allowed(request)
-
-
-class InlineByRole(admin.TabularInline):
-    """Rows inside another page: whoever may see that page may change them."""
-
-    extra = 1
-
-    def has_view_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return request.user.is_staff
-
-    def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return request.user.is_staff
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return request.user.is_staff
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return request.user.is_staff
+from bench_site.runs.remap import CannotMap, Mapped, map_chip, map_model
 
 
 class AliasForm(forms.ModelForm):
@@ -142,7 +105,19 @@ class CatalogueEntry(ByRole):
             except CannotMap as why:
                 messages.error(request, f"{name}: {why}")
             else:
-                messages.success(request, f"{name} → {known}: {done}")
+                messages.success(request, _what_was_mapped(name, known, done))
+
+
+def _what_was_mapped(name: str, known: Chip | LanguageModel, done: Mapped) -> SafeString:
+    said = ngettext("%(runs)s run now counts as %(known)s.", "%(runs)s runs now count as %(known)s.", done.runs)
+    if isinstance(known, Chip):
+        address, alias = reverse("chip", args=[known.slug]), _("%(name)s is from now on another name of this chip.")
+    else:
+        address = f"{reverse('runs')}?{urlencode({'q': known.name})}"
+        alias = _("%(name)s is from now on another name of this model.")
+    return format_html(
+        '<a href="{}">{}</a> {}', address, said % {"runs": done.runs, "known": known}, alias % {"name": name}
+    )
 
 
 class _NewEntry(forms.ModelForm):
@@ -182,22 +157,6 @@ class LanguageModelAdmin(CatalogueEntry):
     list_filter = ["known", "developer"]
     action_form = ModelActionForm
     inlines = [ModelAliasInline]
-
-
-@admin.register(Price)
-class PriceAdmin(ByRole):
-    list_display = ["chip", "tier", "amount_per_chip_hour", "currency", "valid_from", "source"]
-    list_filter = ["tier", "currency", "chip"]
-    list_select_related = ["chip"]
-    date_hierarchy = "valid_from"
-    save_as = True  # a new price is mostly the old one with another day and amount
-
-
-@admin.register(ExchangeRate)
-class ExchangeRateAdmin(ByRole):
-    list_display = ["base", "quote", "rate", "date", "source"]
-    list_filter = ["base", "quote"]
-    save_as = True
 
 
 @admin.register(Machine)

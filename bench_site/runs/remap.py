@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from django.db import connection, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from bench_site.runs.identity import (
     configuration_identity,
@@ -51,6 +52,7 @@ class CannotMap(ValueError):
 class Mapped:
     """How much was re-keyed, and how much of it met something that was there."""
 
+    runs: int = 0
     configurations: int = 0
     series: int = 0
     groups: int = 0
@@ -58,8 +60,8 @@ class Mapped:
 
     def __str__(self) -> str:
         return (
-            f"{self.configurations} configurations, {self.series} series, {self.groups} groups re-keyed; "
-            f"{self.merged} of them merged into existing ones"
+            f"{self.runs} runs: {self.configurations} configurations, {self.series} series, {self.groups} groups "
+            f"re-keyed; {self.merged} of them merged into existing ones"
         )
 
 
@@ -71,7 +73,10 @@ def map_chip(*, unknown: Chip, known: Chip) -> Mapped:
     days = Price.objects.filter(chip=known).values_list("tier", "valid_from")
     for price in Price.objects.filter(chip=unknown):
         if (price.tier, price.valid_from) in days:
-            raise CannotMap(f"Both have a price in {price.tier} from {price.valid_from}; remove one of the two first.")
+            raise CannotMap(
+                _("Both have a price in the tier %(tier)s from %(day)s; an administrator deletes one of the two first.")
+                % {"tier": price.tier, "day": price.valid_from}
+            )
     using = ConfigurationPool.objects.filter(chip=unknown).values("configuration")
     configurations = list(Configuration.objects.filter(pk__in=using).select_related("model").order_by("key"))
     done = _rekey(configurations, chip=(unknown, known))
@@ -97,11 +102,11 @@ def map_model(*, unknown: LanguageModel, known: LanguageModel) -> Mapped:
 
 def _check(unknown: Chip | LanguageModel, known: Chip | LanguageModel) -> None:
     if unknown.pk == known.pk:
-        raise CannotMap("An entry cannot be mapped to itself.")
+        raise CannotMap(_("An entry cannot be mapped to itself."))
     if unknown.known:
-        raise CannotMap(f"{unknown} is an entry of the catalogue; only unknown ones are mapped.")
+        raise CannotMap(_("%(name)s is an entry of the catalogue; only unknown ones are mapped.") % {"name": unknown})
     if not known.known:
-        raise CannotMap(f"{known} is unknown itself; enter it first (known = yes).")
+        raise CannotMap(_("%(name)s is unknown itself; enter it first (known = yes).") % {"name": known})
 
 
 def _lock() -> None:
@@ -119,7 +124,8 @@ def _rekey(
     chip: tuple[Chip, Chip] | None = None,
     model: tuple[LanguageModel, LanguageModel] | None = None,
 ) -> Mapped:
-    done = Mapped()
+    configurations = list(configurations)
+    done = Mapped(runs=Run.objects.filter(configuration__in=configurations).count())
     for configuration in configurations:
         pools = list(configuration.pools.select_related("chip").order_by("position"))
         _expect(configuration.key, _configuration_key(configuration, pools), configuration)

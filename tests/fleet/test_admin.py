@@ -1,12 +1,13 @@
 """Django's admin: operators keep the catalogue, map what is unknown, and break no key by a typing error."""
 
 from datetime import date
+from decimal import Decimal
 
 import pytest
 from django.test import Client
 
 from bench_site.fleet.tokens import issue_token
-from bench_site.runs.models import Chip, ChipAlias, Machine, Price, Token, User
+from bench_site.runs.models import Chip, ChipAlias, ExchangeRate, Machine, Price, Token, User
 from bench_site.runs.models.words import Role, Scope
 
 pytestmark = pytest.mark.django_db
@@ -64,21 +65,98 @@ def test_unknown_chips_are_mapped_from_the_list() -> None:
     assert "Choose the known entry" in answer.content.decode() and Chip.objects.count() == 2
     answer = client.post("/admin/runs/chip/", form | {"to": known.pk}, follow=True)
     said = answer.content.decode()
-    assert "Lab chip 9 → H200 SXM" in said and "cannot be mapped to itself" in said
+    assert '<a href="/hardware/h200sxm/">0 runs now count as H200 SXM.</a> Lab chip 9 is from now on another' in said
+    assert "cannot be mapped to itself" in said
     assert Chip.objects.get() == known and ChipAlias.objects.get(slug="labchip9").chip == known
+
+
+PRICE = {
+    "tier": "rental", "currency": "USD", "amount_per_chip_hour": "2.05", "valid_from": "2026-09-01", "source": "a list",
+}  # fmt: skip
+
+
+def a_price(chip: Chip) -> Price:
+    return Price.objects.create(chip=chip, **PRICE | {"amount_per_chip_hour": Decimal("2.05")})
 
 
 def test_a_price_that_is_none_is_refused_in_words() -> None:
     client, chip = signed_in(Role.OPERATOR), Chip.objects.create(slug="h200sxm", name="H200 SXM")
-    form = {
-        "chip": chip.pk, "tier": "rental", "currency": "USD", "amount_per_chip_hour": "2.05",
-        "valid_from": "2026-09-01", "source": "a list",
-    }  # fmt: skip
+    form = PRICE | {"chip": chip.pk, "currency": "usd"}
     assert client.post("/admin/runs/price/add/", form).status_code == 302
-    for wrong in ({"amount_per_chip_hour": "0"}, {"currency": "usd"}, {}):
+    for wrong, words in (
+        ({"amount_per_chip_hour": "0"}, "The price must be above 0."),
+        ({"currency": "12"}, "A currency is a code of three letters"),
+        ({}, "one price a chip, tier and day"),
+    ):
         answer = client.post("/admin/runs/price/add/", form | wrong)
-        assert answer.status_code == 200 and answer.context["adminform"].form.errors, wrong
-    assert Price.objects.get().valid_from == date(2026, 9, 1)
+        assert answer.status_code == 200 and words in answer.content.decode(), wrong
+    assert (Price.objects.get().valid_from, Price.objects.get().currency) == (date(2026, 9, 1), "USD")
+
+
+def test_a_price_keeps_what_it_said_and_a_newer_one_is_prefilled() -> None:
+    client, chip = signed_in(Role.OPERATOR), Chip.objects.create(slug="h200sxm", name="H200 SXM")
+    price = a_price(chip)
+    changed = PRICE | {"chip": chip.pk, "amount_per_chip_hour": "9", "source": "another", "note": "list of August"}
+    assert client.post(f"/admin/runs/price/{price.pk}/change/", changed).status_code == 302
+    price.refresh_from_db()
+    assert (price.amount_per_chip_hour, price.source, price.note) == (Decimal("2.05"), "a list", "list of August")
+    newer = f"/admin/runs/price/add/?chip={chip.pk}&amp;tier=rental&amp;currency=USD"
+    for page in (f"/admin/runs/price/{price.pk}/change/", "/admin/runs/price/"):
+        assert f'href="{newer}">Add a newer price</a>' in client.get(page).content.decode()
+    initial = client.get(newer.replace("&amp;", "&")).context["adminform"].form
+    assert [initial[name].value() for name in PRICE] == ["rental", "USD", None, None, None]
+    assert initial["chip"].value() == str(chip.pk)
+
+
+def test_prices_are_found_by_chip_and_tier() -> None:
+    client, chip = signed_in(Role.OPERATOR), Chip.objects.create(slug="h200sxm", name="H200 SXM")
+    a_price(chip)
+    for words, found in (("h200", 1), ("rental", 1), ("B300", 0)):
+        assert client.get("/admin/runs/price/", {"q": words}).context["cl"].result_count == found
+
+
+def test_only_an_administrator_deletes_a_price_and_reads_what_that_does() -> None:
+    price = a_price(Chip.objects.create(slug="h200sxm", name="H200 SXM"))
+    operator, address = signed_in(Role.OPERATOR), f"/admin/runs/price/{price.pk}/delete/"
+    assert operator.post(address, {"post": "yes"}).status_code == 403
+    selected = {"action": "delete_selected", "_selected_action": [price.pk]}
+    operator.post("/admin/runs/price/", selected | {"post": "yes"})
+    assert Price.objects.count() == 1
+    admin = signed_in(Role.ADMIN)
+    for page in (admin.get(address), admin.post("/admin/runs/price/", selected)):
+        assert "Delete only what was entered by mistake" in page.content.decode()
+    admin.post(address, {"post": "yes"})
+    assert not Price.objects.exists()
+
+
+def test_an_exchange_rate_stays_as_it_is() -> None:
+    client = signed_in(Role.OPERATOR)
+    form = {"base": "usd", "quote": "cny", "rate": "7.1", "date": "2026-09-01", "source": "a bank"}
+    assert client.post("/admin/runs/exchangerate/add/", form).status_code == 302
+    rate = ExchangeRate.objects.get()
+    assert str(rate) == "1 USD = 7.1 CNY on 2026-09-01"
+    for wrong, words in (
+        ({"rate": "-1"}, "The rate must be above 0."),
+        ({"quote": "USD"}, "The two currencies must differ."),
+        ({}, "one rate a pair and day"),
+    ):
+        assert words in client.post("/admin/runs/exchangerate/add/", form | wrong).content.decode()
+    address = f"/admin/runs/exchangerate/{rate.pk}/change/"
+    page = client.get(address).content.decode()
+    assert "/admin/runs/exchangerate/add/?base=USD&amp;quote=CNY" in page and "add a newer one" in page
+    assert client.post(address, form | {"rate": "8"}).status_code == 403
+
+
+def test_the_admin_speaks_chinese() -> None:
+    client = signed_in(Role.ADMIN)
+    client.cookies["django_language"] = "zh-hans"
+    for address, words in (
+        ("/admin/", ["目录与价格", "价格", "芯片", "语言模型", "机器", "令牌", "汇率"]),
+        ("/admin/runs/price/add/", ["芯片", "价格档", "每芯片小时金额", "生效日期"]),
+        ("/admin/runs/chip/add/", ["芯片别名"]),
+    ):
+        page = client.get(address).content.decode()
+        assert not [word for word in words if word not in page], address
 
 
 def test_a_machines_name_stays_because_results_are_keyed_by_it() -> None:

@@ -93,7 +93,13 @@ def expected(name: str) -> tuple[set[str], set[str]]:
     # Sign-in is ours; people and tokens are not made or removed there; no field looks anything up.
     if name in ("admin:login", "admin:autocomplete") or name in NOT_IN_THE_ADMIN:
         return set(), set()
-    if name.startswith(("admin:runs_user_", "admin:runs_token_")):
+    administrators = (
+        "admin:runs_user_",
+        "admin:runs_token_",
+        "admin:runs_price_delete",
+        "admin:runs_exchangerate_delete",
+    )
+    if name.startswith(administrators):
         return ADMINISTRATE
     return OPERATE if name.startswith("admin:") else EXPECTED[name]
 

@@ -3,6 +3,7 @@
 from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from bench_site.runs.models.words import Role, Scope, one_of, word_field
 
@@ -10,9 +11,11 @@ from bench_site.runs.models.words import Role, Scope, one_of, word_field
 class User(AbstractUser):
     """A person. What they may do is their ``role``; Django's is_staff and is_superuser follow it on save."""
 
-    role = word_field(Role, default=Role.UPLOADER.value)
+    role = word_field(Role, verbose_name=_("role"), default=Role.UPLOADER.value)
 
     class Meta:
+        verbose_name = _("account")
+        verbose_name_plural = _("accounts")
         constraints = [one_of(Role, "role", "user_role_word")]
 
     def save(self, *args: object, **kwargs: object) -> None:
@@ -30,21 +33,32 @@ class User(AbstractUser):
 class Token(models.Model):
     """A bearer token: shown once, kept as a prefix to find it by and an HMAC digest to check it with."""
 
-    prefix = models.CharField(max_length=12, unique=True)
+    prefix = models.CharField(_("prefix"), max_length=12, unique=True)
     digest = models.CharField(max_length=64)
-    name = models.CharField(max_length=100)
-    user = models.ForeignKey(User, null=True, blank=True, on_delete=models.CASCADE, related_name="tokens")
-    machine = models.ForeignKey("runs.Machine", null=True, blank=True, on_delete=models.CASCADE, related_name="tokens")
-    scopes = ArrayField(models.CharField(max_length=10))
-    measures = models.BooleanField(
-        default=False, help_text="Raw files pushed with it are measured unless they say else."
+    name = models.CharField(_("name"), max_length=100)
+    user = models.ForeignKey(
+        User, verbose_name=_("account"), null=True, blank=True, on_delete=models.CASCADE, related_name="tokens"
     )
-    created_at = models.DateTimeField(auto_now_add=True)
-    expires_at = models.DateTimeField(null=True, blank=True)
-    revoked_at = models.DateTimeField(null=True, blank=True)
-    last_used_at = models.DateTimeField(null=True, blank=True)
+    machine = models.ForeignKey(
+        "runs.Machine",
+        verbose_name=_("machine"),
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="tokens",
+    )
+    scopes = ArrayField(models.CharField(max_length=10), verbose_name=_("scopes"))
+    measures = models.BooleanField(
+        _("measures"), default=False, help_text=_("Raw files pushed with it are measured unless they say else.")
+    )
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
+    revoked_at = models.DateTimeField(_("revoked"), null=True, blank=True)
+    last_used_at = models.DateTimeField(_("last used"), null=True, blank=True)
 
     class Meta:
+        verbose_name = _("token")
+        verbose_name_plural = _("tokens")
         ordering = ["-created_at"]
         constraints = [
             models.CheckConstraint(
