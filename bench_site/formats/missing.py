@@ -14,7 +14,8 @@ _PRECISION_IN_NAME = re.compile(
 def missing_facts(report: Report, evidence: Evidence | None) -> list[Missing]:
     """The facts that neither file nor sender gave. Without the required ones a run can be compared with nothing.
 
-    A guess from the model's name stands in the question only: a guess is never stored as a fact.
+    An option stands there with a placeholder: a value that we made up would be pasted and stored as a fact. Examples
+    are in the question. A guess from the model's name is called one, and is never stored by itself.
     """
     found: list[Missing] = []
 
@@ -23,34 +24,55 @@ def missing_facts(report: Report, evidence: Evidence | None) -> list[Missing]:
 
     pools = report.system.pools
     if not pools or any(pool.chip is None for pool in pools):
-        ask("system.pools[0].chip", "Which chip did it run on?", "--chip h200", required=True)
+        ask("system.pools[0].chip", "Which chip did it run on (for example h200)?", "--chip CHIP", required=True)
     if not pools or any(pool.chips is None for pool in pools):
-        ask("system.pools[0].chips", "How many physical chips?", "--chips 8", required=True)
+        ask("system.pools[0].chips", "How many physical chips, of the whole system?", "--chips N", required=True)
     if report.model.name is None:
         ask("model.name", "Which model was served?", "--model NAME", required=True)
     if evidence is None:
-        ask("evidence", "Who stands behind the figures?", "--evidence measured", required=True)
+        ask(
+            "evidence",
+            "Who stands behind the figures: measured (you ran it), published, claimed, simulated or mock?",
+            "--evidence KIND",
+            required=True,
+        )
     if report.model.precision.weights is None:
         guess = _PRECISION_IN_NAME.search(report.model.name or "")
-        hint = f" The model's name suggests {guess[1].lower()}." if guess else ""
-        value = guess[1].lower() if guess else "fp8"
-        ask("model.precision.weights", f"Which number format have the weights?{hint}", f"--precision {value}")
+        if guess:
+            hint = f"The model's name suggests {guess[1].lower()}, which is a guess: check it."
+            question, value = f"Which number format have the weights? {hint}", guess[1].lower()
+        else:
+            question, value = "Which number format have the weights (for example fp8)?", "FORMAT"
+        ask("model.precision.weights", question, f"--precision {value}")
     if report.engine.name is None:
-        ask("engine.name", "Which engine served it?", "--engine vllm")
+        ask("engine.name", "Which engine served it (for example vllm)?", "--engine ENGINE")
     if report.engine.version is None:
-        ask("engine.version", "Which version of the engine?", "--engine-version 0.21.0")
+        ask("engine.version", "Which version of the engine?", "--engine-version VERSION")
     if report.strategy.kernel is KernelStrategy.UNKNOWN:
-        ask("strategy.kernel", "Which kernel strategy?", "--strategy graph_capture")
+        words = ", ".join(word.value for word in KernelStrategy if word is not KernelStrategy.UNKNOWN)
+        ask("strategy.kernel", f"Which kernel strategy: {words}?", "--strategy STRATEGY")
     if report.strategy.speculative is None:
-        ask("strategy.speculative", "Was speculative decoding on?", "--speculative none")
+        ask(
+            "strategy.speculative",
+            "Was speculative decoding on (none, or its method, for example eagle3)?",
+            "--speculative METHOD",
+        )
     elif report.strategy.speculative.method == "unknown":
-        ask("strategy.speculative.method", "Which method of speculative decoding?", "--speculative mtp")
+        ask(
+            "strategy.speculative.method",
+            "Which method of speculative decoding (for example mtp)?",
+            "--speculative METHOD",
+        )
     if report.workload.input_tokens is None:
-        ask("workload.input_tokens", "How many input tokens did a request ask for?", "--input-tokens 1024")
+        ask("workload.input_tokens", "How many input tokens did a request ask for?", "--input-tokens N")
     if report.workload.output_tokens is None:
-        ask("workload.output_tokens", "How many output tokens did a request ask for?", "--output-tokens 1024")
+        ask("workload.output_tokens", "How many output tokens did a request ask for?", "--output-tokens N")
     if report.started_at is None and report.started_at_text and len(report.started_at_text) > 10:
-        ask("started_at", f"In which time zone is {report.started_at_text}?", "--timezone Asia/Shanghai")
+        ask(
+            "started_at",
+            f"In which time zone is {report.started_at_text} (for example Asia/Shanghai)?",
+            "--timezone ZONE",
+        )
     if report.system.machine is None:
         ask("system.machine", "On which machine?", "--machine NAME")
     return found

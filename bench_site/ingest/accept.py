@@ -135,8 +135,10 @@ class _Acceptance:
         return self.outcomes
 
     def _check(self, items: list[Item]) -> None:
+        self.catalogue.look_for_near()
         for item in items:
             item.judge(self.catalogue, self.now)
+            item.ask_for_near_names(self.catalogue)
             self.outcomes[item.index] = item.receipt("checked", self.catalogue)
 
     def _write(self, new: list[Item], amended: list[Item], existing: Existing) -> None:
@@ -155,6 +157,8 @@ class _Acceptance:
         touched = {ids.series[place.series] for item in [*new, *amended] for place in item.places} | left
         mark_stale(touched)
         hurry("aggregate.sweep")
+        for item in [*new, *amended]:
+            item.ask_for_near_names(self.catalogue)
         for item in new:
             self.outcomes[item.index] = item.receipt("stored", self.catalogue)
         for item in amended:

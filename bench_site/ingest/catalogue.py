@@ -1,5 +1,6 @@
 """Chips, models and machines by the names that reports use for them."""
 
+import difflib
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -61,6 +62,35 @@ UNION ALL SELECT 'r', id::text, NULL, NULL, NULL, NULL FROM runs_run WHERE id = 
 """
 
 
+_KNOWN = """
+SELECT 'chip', slug, slug, name FROM runs_chip WHERE known
+UNION ALL SELECT 'chip', a.slug, c.slug, c.name FROM runs_chipalias a JOIN runs_chip c ON c.id = a.chip_id WHERE c.known
+UNION ALL SELECT 'model', slug, slug, name FROM runs_languagemodel WHERE known
+UNION ALL SELECT 'model', a.slug, m.slug, m.name
+  FROM runs_modelalias a JOIN runs_languagemodel m ON m.id = a.model_id WHERE m.known
+"""
+
+
+def near(name: str, known: Iterable[str]) -> str | None:
+    """The known slug that ``name`` may have meant; None if there is none.
+
+    The figures in it must be the beginning of the other's: "b300" is one letter from "b200" and another chip.
+    """
+    figures = _figures(name)
+    alike = [
+        other for other in known
+        if (theirs := _figures(other)).startswith(figures) or figures.startswith(theirs)
+    ]  # fmt: skip
+    begun = [other for other in alike if len(name) >= 3 and other.startswith(name)]
+    return min(begun, key=lambda other: (len(other), other), default=None) or next(
+        iter(difflib.get_close_matches(name, alike, n=1, cutoff=0.7)), None
+    )
+
+
+def _figures(text: str) -> str:
+    return "".join(letter for letter in text if letter.isdigit())
+
+
 class Catalogue:
     """What the database knows about some names, and which of the runs are stored (``runs``). One query, no cache."""
 
@@ -70,6 +100,8 @@ class Catalogue:
         self.models: dict[str, Entry] = {}
         self.machines: dict[str, int] = {}
         self.runs: set[UUID] = set()
+        #: (kind, slug of an unknown name) -> slug and name of the known entry it is close to.
+        self.near: dict[tuple[str, str], tuple[str, str]] = {}
         self._look_up()
 
     def _look_up(self) -> None:
@@ -98,6 +130,7 @@ class Catalogue:
         machines = sorted(names.machines - self.machines.keys())
         if not (chips or models or machines):
             return
+        self.look_for_near()
         # In one order everywhere, each sorted: two uploads of the same names must not wait for each other crosswise.
         Chip.objects.bulk_create(
             [Chip(slug=key, name=names.chips[key], known=False) for key in chips], ignore_conflicts=True
@@ -107,6 +140,32 @@ class Catalogue:
         )
         Machine.objects.bulk_create([Machine(name=name) for name in machines], ignore_conflicts=True)
         self._look_up()
+
+    def look_for_near(self) -> None:
+        """Find what the names that nobody knows may have meant. One query, and only where there is such a name."""
+        lost = {
+            "chip": self.names.chips.keys() - self.chips.keys(),
+            "model": self.names.models.keys() - self.models.keys(),
+        }
+        if not any(lost.values()):
+            return
+        known: dict[str, dict[str, tuple[str, str]]] = {"chip": {}, "model": {}}
+        for kind, spelling, own, name in rows_of(_KNOWN, {}):
+            known[kind][spelling] = own, name
+        for kind, names in lost.items():
+            for name in names:
+                if spelling := near(name, known[kind]):
+                    self.near[kind, name] = known[kind][spelling]
+
+    def hints(self, report: Report, *, option: bool) -> list[str]:
+        """For each unknown name in ``report`` that is close to a known one: which. ``option``: said beside a file."""
+        named = [("chip", pool.chip) for pool in report.system.pools] + [("model", report.model.name)]
+        found = []
+        for kind, name in dict.fromkeys(named):
+            if name and (meant := self.near.get((kind, slug(name)))):
+                how = f"`--{kind} {meant[0]}`" if option else meant[0]
+                found.append(f"the {kind} {name} is not in the catalogue; did you mean {how} ({meant[1]})?")
+        return found
 
     def chip(self, name: str) -> Entry | None:
         """The chip that ``name`` stands for; None if it is not in the catalogue (before ``enter_unknown``)."""

@@ -4,11 +4,12 @@ import hashlib
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import zip_longest
 from typing import Any
 
 import zstandard
 
-from bench_site.ingest.refusals import field_error
+from bench_site.ingest.refusals import field_error, shown
 from bench_site.ingest.words import json_path
 from runners.contract import Point, Report
 from runners.contract.problems import FieldError
@@ -97,7 +98,7 @@ def with_columns(report: dict[str, Any], packed: dict[int, bytes]) -> dict[str, 
 
 
 def differences(sent: Content, stored: dict[str, Any], packed: dict[int, bytes]) -> list[FieldError]:
-    """Every field in which ``sent`` differs from the stored report: ``found`` was sent, ``allowed`` is stored."""
+    """Every leaf in which ``sent`` differs from the stored report: ``found`` was sent, ``allowed`` is stored."""
     errors: list[FieldError] = []
     _compare((), _pruned(json.loads(sent.report)), _pruned(stored), errors)
     for index in sorted(sent.columns.keys() | packed.keys()):
@@ -111,21 +112,38 @@ def differences(sent: Content, stored: dict[str, Any], packed: dict[int, bytes])
 
 
 def _compare(place: tuple[int | str, ...], new: Any, old: Any, errors: list[FieldError]) -> None:
-    if isinstance(new, dict) and isinstance(old, dict):
+    if new == old or len(errors) >= MAX_DIFFERENCES:
+        return
+    # A part that only one side has is taken apart as well: its fields are what somebody said, not "an object".
+    if (isinstance(new, dict) or new is None) and (isinstance(old, dict) or old is None):
+        new, old = new or {}, old or {}
         for key in [*new, *(key for key in old if key not in new)]:
             _compare((*place, key), new.get(key), old.get(key), errors)
-    elif isinstance(new, list) and isinstance(old, list) and len(new) == len(old):
-        for index, pair in enumerate(zip(new, old, strict=True)):
+    elif _are_parts(new, old):
+        for index, pair in enumerate(zip_longest(new or [], old or [])):
             _compare((*place, index), *pair, errors)
-    elif new != old:
+    else:
         errors.append(_differs(place, new, old))
 
 
+def _are_parts(new: Any, old: Any) -> bool:
+    """Whether these are lists to be compared entry by entry: as long as each other, or all of it new (or gone)."""
+    given = [side for side in (new, old) if side is not None]
+    if not all(isinstance(side, list) and any(isinstance(part, dict | list) for part in side) for side in given):
+        return False
+    return len(given) == 1 or len(new) == len(old)
+
+
 def _differs(place: tuple[int | str, ...], new: Any, old: Any) -> FieldError:
-    error = field_error(json_path(place), "differs", "differs from what is stored", new)
-    stored = field_error("", "", "", old).found
-    error.found, error.allowed = error.found or "nothing", f"stored: {stored or 'nothing'}"
+    error = field_error(json_path(place), "differs", "differs from what is stored")
+    error.found, error.allowed = _in_words(new), f"stored: {_in_words(old)}"
     return error
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, list) and len(value) <= 5 and not any(isinstance(part, dict | list) for part in value):
+        value = ", ".join(str(part) for part in value)
+    return shown(value) or "unknown"
 
 
 def _rows(columns: dict[str, list[Any]] | None) -> str | None:

@@ -14,9 +14,14 @@ from bench_site.ingest.content import differences, with_columns
 from bench_site.ingest.identities import Identities
 from bench_site.ingest.items import Item
 from bench_site.ingest.refusals import Refusal, refuse
+from bench_site.ingest.said import OPTION_OF
 from bench_site.runs.models import Point, Revision, Run, Samples
 from bench_site.runs.models.words import Plausibility
+from runners.contract.problems import FieldError
 from runners.contract.receipt import Finding, Receipt
+
+#: A conflict's sentence names this many fields; ``errors`` has all of them.
+_TOLD = 5
 
 
 class Existing:
@@ -54,10 +59,14 @@ class Existing:
             return None if mine else refuse("forbidden", "Only its uploader or an operator may amend this run.")
         if not mine:
             # Whoever it is, they learn that the id is taken and nothing about what is stored under it.
-            return refuse("conflict", f"The id {run.id} belongs to a run of somebody else; use a new one.")
-        errors = differences(item.content, *_stored(run))
-        names = ", ".join(error.path for error in errors[:5]) + (" and more" if len(errors) > 5 else "")
-        return refuse("conflict", f"The run {run.id} is stored with another content: {names} differ.", errors)
+            if _is_of_a_file(run):
+                detail = (
+                    "Somebody else has stored this file with other facts; only they or an operator may change them."
+                )
+                return refuse("conflict", detail, remedy="Ask an operator, or whoever pushed it.")
+            detail = f"The id {run.id} belongs to a run of somebody else."
+            return refuse("conflict", detail, remedy="Use a new id.")
+        return _conflict(run, differences(item.content, *_stored(run)))
 
     def _receipt(self, item: Item, run: Run, catalogue: Catalogue) -> Receipt:
         item.findings = [Finding.model_validate(finding) for finding in run.findings]
@@ -91,6 +100,31 @@ class Existing:
         report, packed = _stored(run)
         if packed:
             Revision.objects.filter(run=run, number=run.revision).update(report=with_columns(report, packed))
+
+
+def _is_of_a_file(run: Run) -> bool:
+    """Whether the run was read from a tool's file: its id is made of the bytes, and nobody can choose another."""
+    return run.id.version == 5
+
+
+def _conflict(run: Run, errors: list[FieldError]) -> Refusal:
+    """What is said now and what was said before, leaf by leaf, and how to store it as a revision."""
+    said = [f"{_name(run, error)} {_bare(error.found)} (was {_bare(error.allowed)})" for error in errors[:_TOLD]]
+    more = f" and {len(errors) - _TOLD} more" if len(errors) > _TOLD else ""
+    remedy = "To store that as a revision repeat the command with --amend"
+    remedy += "." if _is_of_a_file(run) else ", or use a new id."
+    detail = f"This run is already stored. You now say: {', '.join(said)}{more}. {remedy}"
+    return refuse("conflict", detail, errors, remedy=remedy)
+
+
+def _name(run: Run, error: FieldError) -> str:
+    """The field by the name of its option where it came beside a file, else by its path."""
+    return OPTION_OF.get(error.path, error.path).replace("_", " ") if _is_of_a_file(run) else error.path
+
+
+def _bare(text: str | None) -> str:
+    text = (text or "").removeprefix("stored: ")
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
 
 
 def _stored(run: Run) -> tuple[dict[str, Any], dict[int, bytes]]:

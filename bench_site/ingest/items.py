@@ -87,6 +87,11 @@ class Item:
             and self.report.verification.status is not VerificationStatus.FAILED
         )
 
+    def ask_for_near_names(self, catalogue: Catalogue) -> None:
+        """Note which known chip or model an unknown one may have meant."""
+        hints = catalogue.hints(self.report, option=self.report.id.version == 5)
+        self.notes += [hint for hint in hints if hint not in self.notes]
+
     def receipt(self, outcome: str, catalogue: Catalogue, *, revision: int = 1) -> Receipt:
         """The receipt for this report."""
         chips, models = catalogue.unknown(self.report)

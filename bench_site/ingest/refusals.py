@@ -14,9 +14,12 @@ class Refusal(Exception):
         self.retry_after = retry_after
 
 
-def refuse(code: str, detail: str, errors: list[FieldError] | None = None, **extra: Any) -> Refusal:
-    """The refusal for ``code`` of ``runners.contract.problems``, to be raised."""
-    return Refusal(problem(code, detail, errors, **extra))
+def refuse(
+    code: str, detail: str, errors: list[FieldError] | None = None, *, remedy: str | None = None, **extra: Any
+) -> Refusal:
+    """The refusal for ``code`` of ``runners.contract.problems``, to be raised; ``remedy`` if the usual one misleads."""
+    found = problem(code, detail, errors, **extra)
+    return Refusal(found.model_copy(update={"remedy": remedy}) if remedy else found)
 
 
 def field_error(path: str, code: str, message: str, found: object = None, allowed: str | None = None) -> FieldError:

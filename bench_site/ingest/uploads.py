@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.db import connection
@@ -22,7 +23,8 @@ from bench_site.ingest.hurry import hurry
 from bench_site.ingest.raw import RawBytes, raw_pieces, store_raw
 from bench_site.ingest.reading import is_report, read_batch, read_report
 from bench_site.ingest.refusals import Refusal, field_error, refuse
-from bench_site.runs.models import RawFile, Token, Upload
+from bench_site.ingest.said import laid_over
+from bench_site.runs.models import RawFile, Run, Token, Upload
 from bench_site.runs.models.words import Role, Scope
 from runners.contract import Report
 from runners.contract.context import Context
@@ -134,8 +136,9 @@ def _keep_for_later(upload: Upload, file: File) -> UploadAnswer:
     upload.state = Upload.State.RECEIVED
     # Sent again: read again, because what was refused yesterday may be understood today.
     Upload.objects.bulk_create(
-        [upload], update_conflicts=True, unique_fields=["id"], update_fields=["state", "attempts", "user", "token"]
-    )
+        [upload], update_conflicts=True, unique_fields=["id"],
+        update_fields=["state", "attempts", "user", "token", "context", "created_at"],
+    )  # fmt: skip
     hurry("ingest.parse_upload", str(upload.id), queue=QUEUE)
     return _answer(upload, file, "received", removed=removed)
 
@@ -148,9 +151,9 @@ def _accept_now(upload: Upload, file: File, context: Context, by: Caller) -> Upl
         known = RawFile.objects.filter(sha256=file.sha256).values_list("id", flat=True).first()
         upload.raw_file_id = known or store_raw(_raw(file, answer.tool)[0])()
         upload.state, upload.answer = Upload.State.PARSED, answer.model_dump(mode="json")
-        Upload.objects.bulk_create(
-            [upload], update_conflicts=True, unique_fields=["id"], update_fields=["state", "answer"]
-        )
+        # The time too: what a later --amend adds to is the newest.
+        again = ["state", "answer", "context", "created_at"]
+        Upload.objects.bulk_create([upload], update_conflicts=True, unique_fields=["id"], update_fields=again)
     return answer
 
 
@@ -165,6 +168,8 @@ def _read_and_accept(upload: Upload, file: File, context: Context, by: Caller, *
         if reading.refusal.code == "unknown-format" and is_report(file.data):
             return _accept_reports(upload, file, by, dry_run=dry_run)
         raise _unreadable(reading)
+    if upload.amend:
+        context = _with_what_was_said(upload, file, context, by)
     runs = [_complete(found, context, by) for found in reading.runs]
     raw, removed = _raw(file, reading.tool)
     ready = [(run, sent) for run, sent in runs if sent is not None]
@@ -180,6 +185,20 @@ def _read_and_accept(upload: Upload, file: File, context: Context, by: Caller, *
         upload, file, "checked" if dry_run else "parsed", tool=reading.tool, tool_version=reading.tool_version,
         why=reading.why, removed=removed, runs=[run for run, _ in runs],
     )  # fmt: skip
+
+
+def _with_what_was_said(upload: Upload, file: File, context: Context, by: Caller) -> Context:
+    """The context of an amendment: laid over that of the stored revision, so that one more fact can be said alone.
+
+    The merged one is what the upload keeps, for the next amendment to be laid over.
+    """
+    run = Run.objects.filter(raw_file__sha256=file.sha256).select_related("token").order_by("id").first()
+    if run is None or not by.may_amend(run):
+        return context  # nothing to add to; or nothing that this sender may learn
+    parsed = Upload.objects.filter(raw_file__sha256=file.sha256, state=Upload.State.PARSED)
+    before = parsed.order_by("-created_at").values_list("context", flat=True).first()
+    upload.context = laid_over(before or {}, context.model_dump(mode="json", exclude_defaults=True))
+    return Context.model_validate(upload.context)
 
 
 def _told(outcome: Receipt | Refusal) -> tuple[Receipt | None, Problem | None]:
@@ -228,10 +247,10 @@ def _complete(found: ReadRun, context: Context, by: Caller) -> tuple[UploadedRun
 def _missing(facts: list[Missing]) -> Problem:
     errors = [field_error(fact.path, "missing", fact.question, None, fact.option) for fact in facts]
     options = " ".join(fact.option for fact in facts)
-    detail = f"The file does not say all that is needed to compare it with others. Add: {options}"
+    detail = f"The file does not say all that is needed to compare it with others. Say it with {options}"
     if any(fact.path == "evidence" for fact in facts):
-        detail += " (or --evidence published --source-url URL for results of somebody else)"
-    return problem("missing-context", detail, errors)
+        detail += " (--evidence measured if you ran it, --evidence published --source-url URL if somebody else did)"
+    return problem("missing-context", f"{detail}.", errors)
 
 
 def _incomplete(runs: list[UploadedRun]) -> Refusal:
@@ -245,7 +264,7 @@ def _incomplete(runs: list[UploadedRun]) -> Refusal:
 def _unreadable(reading: Reading) -> Refusal:
     refusal = reading.refusal
     assert refusal is not None
-    extra: dict[str, object] = {"supported": list(refusal.supported)} if refusal.supported else {}
+    extra: dict[str, Any] = {"supported": list(refusal.supported)} if refusal.supported else {}
     if refusal.nearest is not None:
         nearest = refusal.nearest
         extra["nearest"] = {"tool": nearest.tool, "matched": nearest.matched, "missing": nearest.missing}
@@ -331,7 +350,8 @@ def _is_sender(by: Caller, upload: Upload) -> bool:
 
 
 def _finish(upload: Upload, answer: UploadAnswer) -> None:
-    Upload.objects.filter(id=upload.id).update(state=Upload.State.PARSED, answer=answer.model_dump(mode="json"))
+    parsed = {"state": Upload.State.PARSED, "answer": answer.model_dump(mode="json"), "context": upload.context}
+    Upload.objects.filter(id=upload.id).update(**parsed)
 
 
 def _refused(upload: Upload, why: Problem) -> None:

@@ -56,7 +56,7 @@ def test_the_table_says_what_was_understood_and_what_is_missing(
     (tmp_path / "r.jsonl").write_bytes(as_bytes(record))
     assert main(["parse", str(tmp_path)]) == 0
     text = capsys.readouterr().out
-    for words in ("SGLang bench_serving", "accept", "2 ?", "concurrency 8", "--chip h200", "removed before storing"):
+    for words in ("SGLang bench_serving", "accept", "2 ?", "concurrency 8", "--chip CHIP", "removed before storing"):
         assert words in text
     assert "acme/[red]tiny" in text, "markup in a name is text"
     assert "secret-value" not in text

@@ -257,4 +257,8 @@ def test_what_the_file_cannot_say_is_asked_for() -> None:
     options = {fact.path: fact.option for fact in run.missing}
     assert options["model.precision.weights"] == "--precision nvfp4"
     assert run.report.model.precision.weights is None, "a guess from the name is a question, not a fact"
-    assert options["started_at"].startswith("--timezone")
+    assert options["started_at"] == "--timezone ZONE"
+    question = next(fact.question for fact in run.missing if fact.path == "model.precision.weights")
+    assert "a guess" in question
+    invented = [option for path, option in options.items() if path != "model.precision.weights"]
+    assert all(option.split()[1].isupper() for option in invented), "a made-up value would be pasted as a fact"

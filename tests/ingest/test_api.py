@@ -7,7 +7,8 @@ import uuid
 import pytest
 import zstandard
 
-from bench_site.runs.models import Run
+from bench_site.ingest.catalogue import near
+from bench_site.runs.models import Chip, Run
 from bench_site.runs.models.words import Role, Scope
 from runners.contract.problems import PROBLEMS, Problem
 from runners.contract.receipt import BatchAnswer, Receipt
@@ -80,9 +81,40 @@ def test_another_content_names_each_differing_field(post) -> None:
     found = the_problem(post("/api/v1/runs", other), "conflict")
     assert {(e.path, e.found, e.allowed) for e in found.errors} == {
         ("points[0].metrics.ttft.p50", "0.19", "stored: 0.16"),
-        ("tags", "a list of 2", "stored: a list of 1"),
-        ("engine.version", "nothing", 'stored: "0.25.1"'),
+        ("tags", '"a, b"', 'stored: "a"'),
+        ("engine.version", "unknown", 'stored: "0.25.1"'),
     }
+    said = "You now say: engine.version unknown (was 0.25.1), "
+    assert said in found.detail and found.detail.endswith("with --amend, or use a new id.")
+
+
+def test_a_part_that_only_one_side_has_is_told_by_its_fields(post) -> None:
+    body = document(system={})
+    post("/api/v1/runs", body)
+    other = {**body, "system": {"machine": "lab1", "pools": [{"chip": "h200", "chips": 8}]}}
+    found = the_problem(post("/api/v1/runs", other), "conflict")
+    assert {(e.path, e.found, e.allowed) for e in found.errors} == {
+        ("system.machine", '"lab1"', "stored: unknown"),
+        ("system.pools[0].role", '"all"', "stored: unknown"),
+        ("system.pools[0].chip", '"h200"', "stored: unknown"),
+        ("system.pools[0].chips", "8", "stored: unknown"),
+    }
+
+
+def test_an_unknown_name_close_to_a_known_one_is_asked_about(post) -> None:
+    Chip.objects.create(slug="a100sxm80gb", name="A100 SXM 80GB")
+    system = {"pools": [{"chip": "a100", "chips": 8}]}
+    hint = "the chip a100 is not in the catalogue; did you mean a100sxm80gb (A100 SXM 80GB)?"
+    assert post("/api/v1/runs?dry_run=true", document(system=system)).json()["notes"] == [hint]
+    assert post("/api/v1/runs", document(system=system)).json()["notes"] == [hint]
+    assert not Chip.objects.get(slug="a100").known, "a question, not a mapping"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("a100", "a100sxm80gb"), ("h20o", "h200"), ("b300", None), ("mi355", "mi355x"), ("x", None)]
+)
+def test_near_names_have_the_same_figures(name, meant) -> None:
+    assert near(name, ["a100sxm80gb", "b200", "h200", "mi300x", "mi355x"]) == meant
 
 
 def test_amend_writes_a_revision(post, client) -> None:

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from bench_site.ingest import uploads
 from bench_site.ingest.raw import raw_pieces
+from bench_site.ingest.said import laid_over
 from bench_site.ingest.tasks import parse_upload, sweep_uploads
 from bench_site.runs.models import RawFile, Run, Upload
 from bench_site.runs.models.words import Role
@@ -96,10 +97,67 @@ def test_another_context_is_a_conflict_and_amend_replaces_it(send) -> None:
     assert Run.objects.get().configuration.chips == 4
 
 
+def test_a_conflict_says_what_was_said_before_and_how_to_store_it(send) -> None:
+    data = serve_file()
+    send(data, **SAID)
+    found = refusal(send(data, **SAID, precision="mxfp4", machine="lab1"), "conflict")
+    remedy = "To store that as a revision repeat the command with --amend."
+    said = {"machine lab1 (was unknown)", "precision mxfp4 (was unknown)"}
+    words = found.detail.removeprefix("This run is already stored. You now say: ").removesuffix(f". {remedy}")
+    assert set(words.split(", ")) == said and found.remedy == remedy
+    assert {error.path for error in found.errors} == {"system.machine", "model.precision.weights"}
+    assert "keys" not in str(found) and "nothing" not in str(found)
+
+
+def test_an_amendment_keeps_what_was_said_before(send) -> None:
+    data = serve_file()
+    send(data, **SAID, tag="first", set="workload.seed=1")
+    answer(send(data, precision="mxfp4", amend="true"))
+    amended = answer(send(data, machine="lab1", tag="second", set="workload.seed=2", amend="true"))
+    (run,) = amended.runs
+    assert run.receipt.revision == 3
+    report = run.understood
+    assert (report.system.pools[0].chip, report.system.pools[0].chips, report.engine.name) == ("h200", 8, "vllm")
+    assert (report.model.precision.weights, report.system.machine) == ("mxfp4", "lab1")
+    assert report.tags == ["first", "second"] and report.workload.seed == 2
+    dry = answer(send(data, strategy="megakernel", amend="true", dry_run="true"))
+    assert dry.runs[0].understood.model.precision.weights == "mxfp4"
+
+
+def test_an_amendment_goes_on_from_the_newest_revision(send) -> None:
+    data = serve_file()
+    for precision in ("fp8", "fp4", "fp8"):
+        answer(send(data, **SAID, precision=precision, amend="true"))
+    assert answer(send(data, machine="lab1", amend="true")).runs[0].understood.model.precision.weights == "fp8"
+
+
+def test_nobody_learns_what_another_said_by_amending(send) -> None:
+    data = serve_file()
+    send(data, **SAID, notes="between us")
+    dry = send(data, token=token_of("lee"), amend="true", dry_run="true")
+    assert "between us" not in dry.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "found"),
+    [
+        ({"chip": "h200", "chips": 8}, {"chips": 4}, {"chip": "h200", "chips": 4}),
+        ({"pool": ["all:a:1"], "nodes": 1}, {"chip": "b"}, {"nodes": 1, "chip": "b"}),
+        ({"chip": "b", "chips": 2, "nodes": 1}, {"pool": ["all:a:1"]}, {"pool": ["all:a:1"]}),
+        ({"set": ["engine.version=1", "a.b=1"]}, {"engine_version": "2"}, {"set": ["a.b=1"], "engine_version": "2"}),
+        ({"set": ["engine.version=1"]}, {"engine_version": "2"}, {"engine_version": "2"}),
+        ({}, {"evidence": "mock"}, {"evidence": "mock"}),
+    ],
+)
+def test_what_is_said_now_is_laid_over_what_was_said(before, now, found) -> None:
+    assert laid_over(before, now) == found
+
+
 def test_what_is_missing_is_asked_for_all_at_once(send) -> None:
     found = refusal(send(serve_file()), "missing-context")
     assert {error.path for error in found.errors} == {"system.pools[0].chip", "system.pools[0].chips", "evidence"}
-    assert "--chip" in found.detail and "--evidence measured" in found.detail and "--source-url" in found.detail
+    assert "--chip CHIP --chips N" in found.detail and "h200" not in found.detail
+    assert "--evidence measured" in found.detail and "--source-url" in found.detail
     assert Run.objects.count() == RawFile.objects.count() == Upload.objects.count() == 0
 
 
@@ -195,6 +253,15 @@ def test_a_large_file_sent_again_changes_no_run(send, client, small_limit) -> No
     parse_upload(str(first.id))
     done = answer(client.get(first.url, HTTP_AUTHORIZATION=f"Bearer {token_of()}"))
     assert done.runs[0].receipt.outcome == "unchanged" and Run.objects.count() == 1 and Upload.objects.count() == 1
+
+
+def test_a_large_file_is_amended_by_what_is_said_alone(send, client, small_limit) -> None:
+    data = serve_file()
+    parse_upload(str(answer(send(data, **SAID)).id))
+    found = answer(send(data, precision="mxfp4", amend="true"))
+    parse_upload(str(found.id))
+    done = answer(client.get(found.url, HTTP_AUTHORIZATION=f"Bearer {token_of()}"))
+    assert done.runs[0].receipt.revision == 2 and done.runs[0].understood.system.pools[0].chip == "h200"
 
 
 def test_a_large_file_that_cannot_be_read_says_why(send, client, small_limit) -> None:
