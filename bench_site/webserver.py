@@ -25,7 +25,7 @@ def when_ready(server: Any) -> None:
 
 @contextmanager
 def patience(environ: dict[str, Any], seconds: int) -> Iterator[None]:
-    """Waits at most ``seconds`` for each piece that this request's client sends; nothing changes under another server."""
+    """Waits at most ``seconds`` for each piece that this request's client sends (under gunicorn)."""
     client = environ.get("gunicorn.socket")
     if client is None:
         yield
