@@ -43,7 +43,10 @@ def run(files: list[str], options: PushOptions, *, url: str | None, token: str |
                 waiting = 0
             else:
                 outbox = Outbox(settings.outbox_folder())
-                entries = keep(outbox, sources, options, url=site.url)
+                try:
+                    entries = keep(outbox, sources, options, url=site.url)
+                except KeyboardInterrupt:
+                    stop("stopped before all of it was in the outbox; push the same files again", Exit.INTERRUPTED)
                 outcomes = deliver(outbox, client, entries, progress, with_backlog=True)
                 waiting = len(outbox.waiting())
     finish(outcomes, how, waiting=waiting)

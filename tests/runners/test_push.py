@@ -423,3 +423,13 @@ def test_the_token_is_nowhere(signed_in, run, home):
     result = run("push", write(home, "1.json", report()), "--give-up-after", "0")
     everything = result.output + "".join(path.read_text() for path in (home / "outbox").rglob("*") if path.is_file())
     assert "fb_test_token" not in everything
+
+
+def test_ctrl_c_before_all_of_it_is_in_the_outbox_does_not_say_that_it_is(signed_in, run, home, monkeypatch):
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("runners.push.Outbox.add", interrupted)
+    result = run("push", write(home, "r.json", report()))
+    assert result.exit_code == 130 and "push the same files again" in result.stderr
+    assert signed_in.paths() == []
