@@ -85,6 +85,7 @@ class KeepsHistory(ByRole):
     """What is stored is read; ``newer`` leads to the empty form, filled with the ``carried`` fields."""
 
     editable: tuple[str, ...] = ()
+    shown: ClassVar[dict[str, str]] = {}  # field -> the column of the list that writes it for people
     carried: tuple[str, ...] = ()
     newer_words: str | Promise = ""
     change_form_template = "admin/history_kept.html"
@@ -97,8 +98,12 @@ class KeepsHistory(ByRole):
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return request.user.is_authenticated and request.user.may(Role.ADMIN)
 
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        fields = [str(field) for field in self.fields or ()]
+        return [self.shown.get(field, field) for field in fields] if obj else fields
+
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return [str(field) for field in self.get_fields(request) if field not in self.editable] if obj else []
+        return [field for field in self.get_fields(request, obj) if field not in self.editable] if obj else []
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         # The new form checks fields that an existing row's form does not have.
@@ -116,6 +121,7 @@ class KeepsHistory(ByRole):
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         if row := kwargs.get("obj"):
+            context |= {"show_save_and_add_another": False, "show_save_and_continue": False}
             context |= {"newer_address": self.newer_address(row), "newer_words": self.newer_words}
         return super().render_change_form(request, context, *args, **kwargs)
 
@@ -125,6 +131,7 @@ class PriceAdmin(KeepsHistory):
     form = PriceForm
     fields = ["chip", "tier", "currency", "amount_per_chip_hour", "valid_from", "source", "note"]
     editable = ("note",)
+    shown: ClassVar = {"amount_per_chip_hour": "amount"}
     carried = ("chip", "tier", "currency")
     newer_words = gettext_lazy("Add a newer price")
     list_display = ["chip", "tier", "amount", "currency", "valid_from", "source", "newer"]
@@ -143,6 +150,7 @@ class PriceAdmin(KeepsHistory):
 class ExchangeRateAdmin(KeepsHistory):
     form = RateForm
     fields = ["base", "quote", "rate", "date", "source"]
+    shown: ClassVar = {"rate": "rate_shown"}
     carried = ("base", "quote")
     newer_words = gettext_lazy("Add a newer rate")
     list_display = ["base", "quote", "rate_shown", "date", "source", "newer"]

@@ -77,7 +77,7 @@ def test_a_mapped_chip_joins_later_runs_with_its_own(uploader: User) -> None:
     before = push(uploader, "Lab chip 9")
     unknown = Chip.objects.get(known=False)
     done = map_chip(unknown=unknown, known=Chip.objects.get(slug="h200sxm"))
-    assert (done.configurations, done.series, done.groups, done.merged) == (1, 5, 5, 0)
+    assert (done.runs, done.configurations, done.series, done.groups, done.merged) == (1, 1, 5, 5, 0)
     assert not Chip.objects.filter(known=False).exists()
     assert ChipAlias.objects.get(slug="labchip9").chip.slug == "h200sxm"
     before.refresh_from_db()
@@ -97,7 +97,7 @@ def test_results_of_both_names_are_merged_and_computed_anew(uploader: User) -> N
     sweep()
     assert set(GroupStatistic.objects.values_list("runs", flat=True)) == {1}
     done = map_chip(unknown=Chip.objects.get(known=False), known=Chip.objects.get(slug="h200sxm"))
-    assert done.merged == 11  # one configuration, five series, five groups
+    assert done.runs == 2 and done.merged == 11  # one configuration, five series, five groups
     known.refresh_from_db()
     unknown.refresh_from_db()
     alone.refresh_from_db()

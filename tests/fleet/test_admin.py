@@ -101,6 +101,7 @@ def test_a_price_keeps_what_it_said_and_a_newer_one_is_prefilled() -> None:
     price.refresh_from_db()
     assert (price.amount_per_chip_hour, price.source, price.note) == (Decimal("2.05"), "a list", "list of August")
     newer = f"/admin/runs/price/add/?chip={chip.pk}&amp;tier=rental&amp;currency=USD"
+    assert "2.050000" not in client.get(f"/admin/runs/price/{price.pk}/change/").content.decode()
     for page in (f"/admin/runs/price/{price.pk}/change/", "/admin/runs/price/"):
         assert f'href="{newer}">Add a newer price</a>' in client.get(page).content.decode()
     initial = client.get(newer.replace("&amp;", "&")).context["adminform"].form
