@@ -39,6 +39,15 @@ Query = Iterable[tuple[str, str]]
 Answer = TypeVar("Answer", bound=BaseModel)
 
 
+#: What a site says is wrong with a token -> the words after "the token of FUSEBOARD_TOKEN".
+_TOKEN_TROUBLE = {
+    "unknown": "is not known to the site",
+    "expired": "has expired",
+    "revoked": "was revoked",
+    "owner inactive": "belongs to somebody who may not sign in any more",
+}
+
+
 class ClientError(Exception):
     """The request did not succeed; the message says why and what to do."""
 
@@ -123,6 +132,7 @@ class Client:
         url: str,
         token: str | None = None,
         *,
+        token_from: str | None = None,
         patience: Patience | None = None,
         on_wait: Callable[[str, float], None] | None = None,
         timeout: httpx2.Timeout = TIMEOUT,
@@ -131,12 +141,17 @@ class Client:
     ) -> None:
         self.url = url.rstrip("/")
         self.patience = patience or Patience()
+        self._token_from = token_from if token else None
+        self._has_token = bool(token)
         self._on_wait = on_wait
         self._sleep = sleep
         headers = {"Accept": "application/json", "User-Agent": f"fuseboard/{version()}"}
         if token:
             if not token.isascii() or not token.isprintable():
-                raise NotSignedIn("the token holds characters that no token has; copy it again from /account/")
+                whose = f" of {token_from}" if token_from else ""
+                raise NotSignedIn(
+                    f"the token{whose} holds characters that no token has; make one at {self.url}/account/"
+                )
             headers["Authorization"] = f"Bearer {token}"
         # Redirects are not followed: a token must not reach a place that was not named, and a POST would become a GET.
         self._http = httpx2.Client(headers=headers, timeout=timeout, transport=transport, follow_redirects=False)
@@ -321,8 +336,7 @@ class Client:
         """The exception for an answer that is no success."""
         found = _problem(response)
         if response.status_code == 401:
-            said = found.detail if found else "it asks to sign in"
-            return NotSignedIn(f"{self.url}: {said}; run `fuseboard login {self.url}`, or set FUSEBOARD_TOKEN")
+            return NotSignedIn(self._sign_in(found))
         if found and 400 <= response.status_code < 500:
             return Refused(found)
         if response.status_code in (414, 431):  # of the web server or a proxy: sending it again would change nothing
@@ -335,6 +349,23 @@ class Client:
                 "if that is where the site lives now, run `fuseboard login` with that address"
             )
         return self._stranger(response)
+
+    def _sign_in(self, found: Problem | None) -> str:
+        """Which token is no good, and how to come by another."""
+        login = f"run `fuseboard login {self.url}` with a token made at {self.url}/account/"
+        if not self._has_token:
+            return f"{self.url} asks for a token and none is known here; {login}"
+        reason = str(found.extra.get("reason")) if found else ""
+        whose = f" of {self._token_from}" if self._token_from else ""
+        said = f"{self.url}: the token{whose} {_TOKEN_TROUBLE.get(reason, 'was not taken')}"
+        if found and reason not in _TOKEN_TROUBLE:
+            said += f" ({found.detail.rstrip('.')})"
+        if reason == "owner inactive":
+            return f"{said}; ask an operator"
+        if self._token_from and not self._token_from.startswith("the login file"):
+            # What stands there wins over a login, which would therefore change nothing.
+            return f"{said}; put one made at {self.url}/account/ there, or leave it out and run `fuseboard login`"
+        return f"{said}; {login}"
 
     def _stranger(self, response: httpx2.Response) -> Unsent:
         media = response.headers.get("content-type", "no content type").split(";")[0]

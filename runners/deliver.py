@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 from urllib.parse import urljoin
 
@@ -30,7 +31,8 @@ class Outcome:
     """What became of one thing that was sent.
 
     ``received``: the site has it and parses it later. ``skipped``: a file of a folder that no tool of ours wrote.
-    ``elsewhere``: another fuseboard process sent it. ``kept``: it waits in the outbox; ``detail`` says why.
+    ``elsewhere``: another fuseboard process sent it. ``kept``: it waits in the outbox; ``detail`` says why. ``waited``:
+    since when it lay in the outbox, for what an earlier push had left there.
     """
 
     name: str
@@ -41,11 +43,28 @@ class Outcome:
     answer: UploadAnswer | None = None
     detail: str | None = None
     signed_out: bool = False
+    tools: list[str] = field(default_factory=list)
     outbox_id: str | None = None
+    waited: datetime | None = None
+
+    @property
+    def supported(self) -> list[str]:
+        """The titles of the tools that the site knows, if it knows none for this file."""
+        return self.tools or _tools(self.problem)
 
     def link(self, path: str) -> str:
         """An address that the site gave, to open in a browser."""
         return urljoin(f"{self.url}/", path)
+
+
+def _tools(wrong: Problem | None) -> list[str]:
+    found = wrong.extra.get("supported") if wrong and wrong.code == "unknown-format" else None
+    return [str(title) for title in found] if isinstance(found, list) else []
+
+
+def passed_over(name: str, url: str, wrong: Problem) -> Outcome:
+    """The outcome for a file of a folder that no known tool wrote."""
+    return Outcome(name, url, "skipped", detail=wrong.detail, tools=_tools(wrong))
 
 
 def of(entry: Entry, state: State, **known: Any) -> Outcome:
@@ -199,7 +218,9 @@ class Delivery:
         entry = claim.entry
         if entry.found and wrong.code == "unknown-format":
             self._done(claim)
-            return of(entry, "skipped", detail=wrong.detail)
+            outcome = passed_over(entry.name, entry.url, wrong)
+            outcome.outbox_id = entry.id
+            return outcome
         claim.refuse(wrong.model_dump(mode="json"))
         receipts = receipts_of(answer) if answer else []
         return of(entry, "refused", receipts=receipts, problem=wrong, answer=answer)

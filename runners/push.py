@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from runners.client import Client, Refused
 from runners.collect import Given, Sources
-from runners.deliver import Outcome, combined, receipts_of, upload_state
+from runners.deliver import Outcome, combined, passed_over, receipts_of, upload_state
 from runners.spool import Endpoint, Entry, Outbox
 
 
@@ -82,7 +82,7 @@ def check(client: Client, sources: Sources, options: PushOptions) -> Iterator[Ou
                 yield _checked(client, given, body, name, options)
             except Refused as error:
                 if given.found and error.problem.code == "unknown-format":
-                    yield Outcome(name, client.url, "skipped", detail=error.problem.detail)
+                    yield passed_over(name, client.url, error.problem)
                 else:
                     yield Outcome(name, client.url, "refused", problem=error.problem)
 

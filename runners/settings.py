@@ -9,7 +9,7 @@ import json
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -34,6 +34,8 @@ class Site:
 
     url: str
     token: str | None = None
+    #: Where the token was found, in words for a message about it.
+    token_from: str | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:  # a traceback or a log line must not hold the token
         return f"Site(url={self.url!r}, token={'...' if self.token else None})"
@@ -98,24 +100,31 @@ def resolve(
     if not address:
         raise SettingsError("no site is known: run `fuseboard login URL`, or set FUSEBOARD_URL and FUSEBOARD_TOKEN")
     address = clean_url(address)
-    return Site(address, token or token_for(address, env=env, path=path))
+    return Site(address, token, "--token") if token else site_for(address, env=env, path=path)
 
 
 def token_for(url: str, *, env: Mapping[str, str] | None = None, path: Path | None = None) -> str | None:
     """The token that belongs to ``url``, if any: no site ever sees another site's token."""
+    return site_for(url, env=env, path=path).token
+
+
+def site_for(url: str, *, env: Mapping[str, str] | None = None, path: Path | None = None) -> Site:
+    """The site at ``url`` with the token that belongs to it, if there is one, and where that was found."""
     env = os.environ if env is None else env
     named = env.get("FUSEBOARD_URL")
     if not named or clean_url(named) == url:
         if given := env.get("FUSEBOARD_TOKEN", "").strip():
-            return given
+            return Site(url, given, "FUSEBOARD_TOKEN")
         if file := env.get("FUSEBOARD_TOKEN_FILE"):
             try:
-                return Path(file).expanduser().read_text(encoding="utf-8").strip() or None
+                held = Path(file).expanduser().read_text(encoding="utf-8").strip()
             except (OSError, UnicodeDecodeError) as error:
                 raise SettingsError(f"FUSEBOARD_TOKEN_FILE cannot be read: {error}") from None
-    saved = _read(path or config_file(env)).get("sites", {}).get(url, {})
+            return Site(url, held, f"FUSEBOARD_TOKEN_FILE ({file})") if held else Site(url)
+    kept = path or config_file(env)
+    saved = _read(kept).get("sites", {}).get(url, {})
     found = saved.get("token") if isinstance(saved, dict) else None
-    return found if isinstance(found, str) else None
+    return Site(url, found, f"the login file {kept}") if isinstance(found, str) and found else Site(url)
 
 
 def save(site: Site, *, path: Path | None = None, **about: str | None) -> Path:

@@ -32,7 +32,8 @@ def missing_facts(report: Report, evidence: Evidence | None) -> list[Missing]:
     if evidence is None:
         ask(
             "evidence",
-            "Who stands behind the figures: measured (you ran it), published, claimed, simulated or mock?",
+            "Who stands behind the figures: measured (you ran it), published (with --source-url URL), claimed, "
+            "simulated or mock?",
             "--evidence KIND",
             required=True,
         )

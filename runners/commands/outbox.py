@@ -108,7 +108,7 @@ def flush(
         # A token given by hand is for one site: the one a push would go to now.
         ours = settings.resolve(token=token) if token else None
         for url in dict.fromkeys(entry.url for entry in entries):
-            site = ours if ours and ours.url == url else settings.Site(url, settings.token_for(url))
+            site = ours if ours and ours.url == url else settings.site_for(url)
             with round_trip.open_client(site, how, progress) as client:
                 mine = [entry for entry in entries if entry.url == url]
                 outcomes += round_trip.deliver(outbox, client, mine, progress)

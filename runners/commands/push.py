@@ -64,6 +64,12 @@ def push(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON", rich_help_panel=SENDING)] = False,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain", help="List every run, note and missing fact with its option", rich_help_panel=SENDING
+        ),
+    ] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print only what went wrong", rich_help_panel=SENDING)
     ] = False,
@@ -82,7 +88,7 @@ def push(
     from runners.push import PushOptions
 
     options = PushOptions(facts=facts, amend=amend, reason=reason)
-    how = round_trip.How(give_up_after=give_up_after, as_json=as_json, quiet=quiet)
+    how = round_trip.How(give_up_after=give_up_after, as_json=as_json, quiet=quiet, explain=explain)
     round_trip.run(files, options, url=url, token=token, dry_run=dry_run, how=how)
 
 

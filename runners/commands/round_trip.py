@@ -26,6 +26,7 @@ class How:
     give_up_after: float | None = None
     as_json: bool = False
     quiet: bool = False
+    explain: bool = False
 
 
 def run(files: list[str], options: PushOptions, *, url: str | None, token: str | None, dry_run: bool, how: How) -> None:
@@ -55,7 +56,7 @@ def run(files: list[str], options: PushOptions, *, url: str | None, token: str |
 def open_client(site: settings.Site, how: How, progress: Progress) -> Client:
     """A client with the person's patience, telling the progress when it waits."""
     patience = Patience(total=settings.give_up_after(how.give_up_after))
-    return Client(site.url, site.token, patience=patience, on_wait=progress.waiting)
+    return Client(site.url, site.token, token_from=site.token_from, patience=patience, on_wait=progress.waiting)
 
 
 def deliver(
@@ -63,13 +64,23 @@ def deliver(
 ) -> list[Outcome]:
     """Send entries, then (a push that came through) what older pushes left behind for the same site."""
     delivery = Delivery(outbox, client)
-    progress.begin("sending", len(entries))
+    progress.begin("sending", len(entries), sum(entry.size for entry in entries))
     outcomes = _watched(delivery.send(entries), progress)
-    if with_backlog and not any(outcome.state == "kept" for outcome in outcomes):
+    if not with_backlog:
+        _mark(outcomes, entries)
+    elif not any(outcome.state == "kept" for outcome in outcomes):
         ours = {entry.id for entry in entries}
         backlog = [entry for entry in outbox.waiting() if entry.url == client.url and entry.id not in ours]
-        progress.begin("sending what waited", len(backlog))
-        outcomes += _watched(delivery.send(backlog), progress)
+        progress.begin("sending what waited", len(backlog), sum(entry.size for entry in backlog))
+        outcomes += _mark(_watched(delivery.send(backlog), progress), backlog)
+    return outcomes
+
+
+def _mark(outcomes: list[Outcome], entries: list[Entry]) -> list[Outcome]:
+    """Say of each since when it waited."""
+    since = {entry.id: entry.since for entry in entries}
+    for outcome in outcomes:
+        outcome.waited = since.get(outcome.outbox_id or "")
     return outcomes
 
 
@@ -88,7 +99,7 @@ def finish(outcomes: list[Outcome], how: How, *, waiting: int) -> None:
         typer.echo(report_back.as_json(outcomes, code=code, waiting=waiting))
     else:
         wrong = [outcome for outcome in outcomes if outcome.state in ("refused", "kept", "received")]
-        report_back.show(wrong if how.quiet else outcomes, console())
+        report_back.show(wrong if how.quiet else outcomes, console(), explain=how.explain)
         if waiting and any(outcome.state == "kept" for outcome in outcomes):
             say(f"{waiting} in the outbox; the next push or `fuseboard outbox flush` sends it")
     raise typer.Exit(code)

@@ -113,7 +113,8 @@ class FakeSite:
         digest = sha256(body).hexdigest()
         name = query.get("filename", [""])[0]
         if name in self.unknown:
-            return _problem("unknown-format", f"{name} is of no known tool")
+            tools = ["Tool A", "Tool B"]
+            return _problem("unknown-format", f"{name} is unknown. Supported: Tool A; Tool B.", supported=tools)
         if query.get("dry_run") == ["true"]:
             return 200, self.answer(digest, len(body), name, "checked")
         with self.lock:
@@ -151,8 +152,8 @@ class FakeSite:
         }
 
 
-def _problem(code: str, detail: str) -> tuple[int, dict[str, Any]]:
-    found = problem(code, detail)
+def _problem(code: str, detail: str, **extra: Any) -> tuple[int, dict[str, Any]]:
+    found = problem(code, detail, **extra)
     return found.status, found.model_dump(mode="json")
 
 

@@ -66,7 +66,8 @@ def test_a_raw_file_goes_with_its_facts(signed_in, run, home):
     expected |= {"pool": ["prefill:h200:8", "decode:910c:16"], "tag": ["x", "y"], "set": ["workload.seed=1"]}
     assert request.query == {**expected, "filename": ["bench.json"]}
     assert request.body == b'{"date": "x"}'
-    assert "Which chip?" in result.stdout
+    assert "Not said by" in result.stdout and "bench.json: chip (--explain" in result.stdout
+    assert "repeat the push with --amend" in result.stdout
 
 
 def test_lists_and_lines_of_reports_travel_in_batches(signed_in, run, home):
@@ -77,7 +78,8 @@ def test_lists_and_lines_of_reports_travel_in_batches(signed_in, run, home):
     assert set(signed_in.paths()) == {"POST /api/v1/runs:batch"}
     assert len(signed_in.requests) == 3
     assert len(signed_in.stored) == 210
-    assert "list.json[149]" in result.stdout
+    lines, listed = result.stdout.splitlines()
+    assert "60 points in 60 runs: 60 stored" in lines and "150 points in 150 runs: 150 stored" in listed
 
 
 def test_standard_input(signed_in, run, home):
@@ -113,6 +115,8 @@ def test_an_unknown_file_of_a_folder_is_passed_over_but_a_named_one_refused(sign
     result = run("push", str(home / "in"))
     assert result.exit_code == 0
     assert "passed over" in result.stdout
+    assert "Supported tools: Tool A; Tool B. More in docs/formats.md." in result.stdout
+    assert result.stdout.count("Tool A") == 1
     assert box(home).refused() == []
     assert run("push", path).exit_code == 1
 
@@ -155,7 +159,9 @@ def test_a_dry_run_keeps_and_stores_nothing(signed_in, run, home):
     assert result.exit_code == 0
     assert "checked, not stored" in result.stdout
     assert "example-bench" in result.stdout
-    assert "say it with --chip" in result.stdout
+    assert "say it with" not in result.stdout, "of several files only what is not said"
+    assert "say it with --chip" in run("push", "--dry-run", str(home / "in"), "--explain").stdout
+    assert "say it with --chip" in run("push", "--dry-run", str(home / "in" / "bench.json")).stdout
     assert signed_in.stored == {}
     assert all(request.query["dry_run"] == ["true"] for request in signed_in.requests)
     assert not (home / "outbox").exists()
@@ -192,6 +198,9 @@ def test_what_cannot_be_sent_is_kept_and_delivered_by_the_next_push(signed_in, r
     assert result.exit_code == 0
     assert signed_in.stored == {first["id"]: 1, second["id"]: 1}
     assert box(home).waiting() == []
+    now, before = result.stdout.splitlines()
+    assert "2.json" in now and "waited" not in now
+    assert "1.json" in before and "(waited since " in before
 
 
 def test_it_is_on_disk_before_the_first_try(signed_in, run, home):
@@ -253,7 +262,8 @@ def test_without_a_valid_token_it_is_kept(signed_in, run, home, monkeypatch):
     sent = report()
     result = run("push", write(home, "r.json", sent), write(home, "s.json", report()))
     assert result.exit_code == 4
-    assert "fuseboard login" in result.stdout
+    assert "the token of FUSEBOARD_TOKEN was not taken (this token is not known); " in result.stdout
+    assert f"{signed_in.url}/account/" in result.stdout and "fuseboard login" in result.stdout
     assert "fb_wrong" not in result.output
     assert len(signed_in.requests) == 1, "a second knock with the same token is of no use"
     monkeypatch.undo()
