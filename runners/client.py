@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import NamedTuple, Self, TypeVar
-from urllib.parse import urlencode, urljoin
+from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
 import httpx2
 from pydantic import BaseModel, RootModel, ValidationError
@@ -264,6 +264,13 @@ class Client:
         if response.status_code == 200 and response.headers.get("content-type", "").startswith("text/csv"):
             return response.content
         raise self._refusal(response)
+
+    def first_view(self) -> list[tuple[str, str]]:
+        """The choices that the compare page makes for whoever makes none; nothing if the site has no such view."""
+        response = self._send("GET", "/compare/", headers={"Accept": "text/html"})
+        goal = urlsplit(response.headers.get("location", ""))
+        # A sign-in page is somewhere else: the table's own answer then says what is missing.
+        return parse_qsl(goal.query) if response.is_redirect and goal.path.endswith("/compare/") else []
 
     def link(self, path: str) -> str:
         """A receipt's address as something to open in a browser."""

@@ -1,6 +1,7 @@
 """``fuseboard compare``"""
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import parse_qsl, urlsplit
 
@@ -12,7 +13,29 @@ from runners.exits import Exit
 #: A value that all rows share is said above the table if it is at most this long.
 _SAID = 40
 #: Columns that a narrow terminal does not lose: a claimed number must never look like a measured one.
-_KEPT = ("cost_per_m_output", "evidence", "verification")
+_KEPT = (
+    "rank",
+    "pools",
+    "interactivity (",
+    "output_tokens_per_s_per_chip (",
+    "cost_per_m_output_tokens (",
+    "evidence",
+    "verification",
+)
+#: What the page shows as "unknown" where the CSV has an empty cell; in other columns empty means that nothing applies.
+_UNKNOWN = ("model", "engine", "strategy", "speculative", "ttft_p50 (", "tpot_p50 (", *_KEPT[1:])
+#: Columns by shorter headings, the unit on a line of its own.
+_SHORT = {
+    "pools": "machine",
+    "interactivity": "interactivity",
+    "output_tokens_per_s_per_chip": "output rate",
+    "cost_per_m_output_tokens": "cost",
+    "ttft_p50": "TTFT p50",
+    "tpot_p50": "TPOT p50",
+}
+_UNITS = {"tokens/s/user": "tok/s/user", "tokens/s/chip": "tok/s/chip"}
+#: Cells of this many letters are not folded.
+_WHOLE = 14
 #: Columns of text that a table without --all takes at most, also where no terminal sets an edge.
 _WIDEST = 200
 
@@ -30,11 +53,11 @@ def compare(
         typer.Option(help="One choice, named as in the page's address; repeat for more", metavar="NAME=VALUE"),
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Write the site's CSV to standard output, byte for byte")] = False,
-    all_columns: Annotated[bool, typer.Option("--all", help="Show every column, however wide")] = False,
+    all_columns: Annotated[bool, typer.Option("--all", help="Every column; without choices every row")] = False,
     url: Annotated[str | None, typer.Option(help="Address of the site")] = None,
     token: Annotated[str | None, typer.Option(help="Token, for a site that is not public")] = None,
 ) -> None:
-    """Print the site's compare table: the same rows and figures as on the page."""
+    """Print the site's compare table: the same rows and figures as on the page; without choices its first view."""
     from runners import settings
     from runners.client import Client, NotSignedIn, Refused, Unsent
     from runners.retry import INTERACTIVE
@@ -47,6 +70,8 @@ def compare(
             url = url or base
         site = settings.resolve(url, token)
         with Client(site.url, site.token, patience=INTERACTIVE) as client:
+            if not query and not all_columns:
+                query = client.first_view()
             content = client.compare_csv(query)
     except settings.SettingsError as error:
         stop(str(error), Exit.SIGNED_OUT)
@@ -93,10 +118,13 @@ def _show(text: str, *, everything: bool) -> None:
         return
     header, body = rows[0], [[_readable(cell) for cell in row] for row in rows[1:]]
     columns = {title: [row[at] if at < len(row) else "" for row in body] for at, title in enumerate(header)}
+    if not everything:
+        _name_the_unknown(columns)
     out = console()
     if everything:
-        out.width = max(out.width, natural_width(out, _table(columns)))
-        out.print(_table(columns))
+        table = _table(columns, lambda title: title.replace(" (", "\n("))
+        out.width = max(out.width, natural_width(out, table))
+        out.print(table)
         return
     filled = {title: cells for title, cells in columns.items() if any(cells)}
     same = {title: cells[0] for title, cells in filled.items() if len(body) > 1 and len(set(cells)) == 1}
@@ -112,6 +140,29 @@ def _show(text: str, *, everything: bool) -> None:
         say(f"{left} more columns: --all shows them, --csv has them too")
 
 
+def _name_the_unknown(columns: dict[str, list[str]]) -> None:
+    """Say what an empty cell means: an unknown figure, or what keeps the cost from being known."""
+    why = columns.get("cost_missing", [])
+    for title, cells in columns.items():
+        if title == "pools":
+            # One pool for all work is the usual case: its role says nothing.
+            cells[:] = [cell.removeprefix("all: ") if ";" not in cell else cell for cell in cells]
+        if not title.startswith(_UNKNOWN):
+            continue
+        reasons = why if title.startswith("cost_per_m_output_tokens (") else []
+        for at, cell in enumerate(cells):
+            if not cell:
+                cells[at] = (reasons[at] if reasons else "") or "unknown"
+    columns.pop("cost_missing", None)  # said in the cost's own place
+
+
+def _heading(title: str) -> str:
+    """A column's heading: a short name, and the unit below it, since most headings are wider than their figures."""
+    name, bracket, unit = title.partition(" (")
+    unit = unit.removesuffix(")").replace(" output tokens", " out")
+    return _SHORT.get(name, name) + (f"\n({_UNITS.get(unit, unit)})" if bracket else "")
+
+
 def _fitting(columns: dict[str, list[str]], out: "Console") -> dict[str, list[str]]:
     """The columns that fit, from the left: the site puts those of its page first and where they come from last."""
     shown = dict(columns)
@@ -121,14 +172,15 @@ def _fitting(columns: dict[str, list[str]], out: "Console") -> dict[str, list[st
     return shown
 
 
-def _table(columns: dict[str, list[str]]) -> "Table":
+def _table(columns: dict[str, list[str]], heading: Callable[[str], str] = _heading) -> "Table":
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title, cells in columns.items():
-        numeric = all(_is_number(cell) for cell in cells if cell)
-        # The unit below the name: most headings are wider than their figures.
-        table.add_column(plain(title).replace(" (", "\n("), justify="right" if numeric else "left", overflow="fold")
+        numeric = all(_is_number(cell.replace(",", "")) for cell in cells if cell and cell != "unknown")
+        # Figures stay whole; what gives way on a narrow terminal is text, such as why there is no price.
+        whole = numeric or max(map(len, cells), default=0) <= _WHOLE
+        table.add_column(plain(heading(title)), justify="right" if numeric else "left", overflow="fold", no_wrap=whole)
     for row in zip(*columns.values(), strict=True):
         table.add_row(*map(plain, row))
     return table

@@ -200,6 +200,8 @@ class Handler(BaseHTTPRequestHandler):
             self.site.requests.append(request)
         if self.site.delay:
             threading.Event().wait(self.site.delay)
+        if parts.path == "/compare/":
+            return self.send(200, b"<html>", "text/html")
         if parts.path == "/compare.csv":
             return self.send(200, self.site.compare, "text/csv; charset=utf-8")
         if self.headers.get("Authorization") != f"Bearer {TOKEN}":

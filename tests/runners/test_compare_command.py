@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from rich.console import Console
 
 from tests.runners.fakesite import TOKEN, problem_of, says
 from tests.runners.tools import ROOT
@@ -67,6 +68,40 @@ def test_a_narrow_terminal_says_what_it_leaves_out_and_never_leaves_out_the_evid
     assert "1 more columns: --all shows them" in result.stderr
 
 
+REAL = (
+    b"rank,model,pools,engine,strategy,interactivity (tokens/s/user),"
+    b"output_tokens_per_s_per_chip (tokens/s/chip),ttft_p50 (ms),"
+    b"cost_per_m_output_tokens (USD/M output tokens),evidence,verification,cost_missing,source_runs\r\n"
+    b"1,Kimi K3,all: h200 x8,vllm,graph_capture,120.53217,412.7,180,0.52,measured,not_run,,01930000-0000-7000-8000\r\n"
+    b",Kimi K3,prefill: h200 x8; decode: b200 x16,,op_by_op,,99.5,,,claimed,not_run,no price for b200,01930000\r\n"
+)
+
+
+def test_at_80_columns_the_answer_stays_and_the_unknown_has_its_name(signed_in, run, monkeypatch):
+    signed_in.compare = REAL
+    narrow = {"width": 80, "markup": False, "highlight": False, "emoji": False}
+    monkeypatch.setattr("runners.commands.compare.console", lambda: Console(**narrow))
+    lines = run("compare").stdout.splitlines()
+    assert lines[0] == "model: Kimi K3; verification: not_run"
+    assert all(len(line) <= 80 for line in lines[1:])
+    heads = " ".join(lines[1:3])
+    assert all(word in heads for word in ("rank", "machine", "tok/s/user", "tok/s/chip", "cost", "evidence"))
+    assert "source_runs" not in heads and "_per_" not in heads
+    assert "h200 x8" in lines[3] and "all:" not in lines[3]
+    rest = " ".join(" ".join(lines[4:]).split())
+    assert "unknown" in lines[4] and "claimed" in lines[4] and "no price for" in rest and "decode: b200 x16" in rest
+
+
+def test_without_choices_it_is_the_first_view_of_the_site(signed_in, run):
+    signed_in.faults = [says(302, Location="/compare/?model=kimi-k3&isl=1024")]
+    assert run("compare").exit_code == 0
+    assert signed_in.requests[-1].path == "/compare.csv"
+    assert signed_in.requests[-1].query == {"model": ["kimi-k3"], "isl": ["1024"]}
+    assert run("compare", "--all").exit_code == 0
+    assert (signed_in.requests[-1].path, signed_in.requests[-1].query) == ("/compare.csv", {})
+    assert len(signed_in.requests) == 2, "--all asks for no first view"
+
+
 @pytest.mark.parametrize("path", ["/compare/?model=a&chip=b&chip=c", "/compare.csv?model=a&chip=b&chip=c"])
 def test_a_pasted_address(signed_in, run, path):
     assert run("compare", signed_in.url + path, "--param", "tier=spot").exit_code == 0
@@ -105,7 +140,7 @@ def test_rows_that_agree_in_everything_are_still_shown(signed_in, run):
 )
 def test_what_is_no_table(signed_in, run, answer, code):
     signed_in.faults = [answer]
-    result = run("compare")
+    result = run("compare", "--all")
     assert result.exit_code == code
     assert result.stdout == ""
 
