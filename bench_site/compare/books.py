@@ -67,6 +67,10 @@ class Books:
             found = self._at_one[id(hour)] = math.nan if cost is None else float(cost)
         return found
 
+    def cost_of_pools(self, pools: tuple[PoolView, ...], figures: Mapping[str, Figure]) -> Cost:
+        """The cost of what ran on ``pools``, for a run that is read by itself."""
+        return RowCost(self._hour_of_pools(pools), figures, self.utilisation)
+
     def cost(self, configuration: ConfigurationView, figures: Mapping[str, Figure]) -> Cost:
         """The cost of one row."""
         return RowCost(self.hour(configuration), figures, self.utilisation)
@@ -154,11 +158,19 @@ def usual_book(books: list[Book]) -> Book | None:
     return next((book for book in valid if book.tier == USUAL_TIER), valid[0] if valid else None)
 
 
+def tier_words(tier: str) -> str:
+    """A price tier as people read it; the word that was entered stays beside a translation."""
+    known = {
+        "rental": _("rental"), "on-demand": _("on-demand"), "owned-hyperscaler": _("owned, hyperscaler"),
+        "owned-neocloud": _("owned, neocloud"), "reserved": _("reserved"), "spot": _("spot"), "owned": _("owned"),
+    }  # fmt: skip
+    words = known.get(tier, tier)
+    return words if words.replace(", ", "-") == tier else words + _(" (%s)") % tier
+
+
 def _book(choice: BookChoice) -> Book:
-    label = _("%(tier)s, %(date)s") % {
-        "tier": choice.tier[:1].upper() + choice.tier[1:],
-        "date": choice.date.isoformat(),
-    }
+    tier = tier_words(choice.tier)
+    label = _("%(tier)s, %(date)s") % {"tier": tier[:1].upper() + tier[1:], "date": choice.date.isoformat()}
     return Book(str(choice), choice.tier, choice.date, label)
 
 

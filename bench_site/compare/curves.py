@@ -7,6 +7,7 @@ from datetime import timedelta
 import numpy as np
 from django.utils.translation import gettext as _
 
+from bench_site.compare.facets import workload_words
 from bench_site.compare.facts import Facts, Floats, Mask
 from bench_site.compare.ranking import Places, Standing
 from bench_site.compare.selection import Selection
@@ -92,11 +93,21 @@ def _span(rows: Sequence[Row]) -> int:
 
 def machine_label(configuration: ConfigurationView) -> str:
     """The pools in one line: "H200 ×8", or "H200 ×8 + B200 ×4"."""
-    pools = [
-        f"{pool.chip or _('unknown chip')} ×{pool.chips}" if pool.chips else pool.chip or _("unknown chip")
-        for pool in configuration.pools
-    ]
-    return " + ".join(dict.fromkeys(pools)) or _("unknown machine")
+    return pools_words((pool.chip, pool.chips) for pool in configuration.pools) or _("unknown machine")
+
+
+def pools_words(pools: Iterable[tuple[str, int | None]]) -> str:
+    """Chips and their numbers in one line; pools of one chip share its name: "GB300 NVL72 ×26+16"."""
+    numbers: dict[str, list[str]] = {}
+    for chip, chips in pools:
+        numbers.setdefault(chip or _("unknown chip"), []).append(f"{chips:,}" if chips else "?")
+    return " + ".join(f"{chip} ×{'+'.join(each)}" if set(each) != {"?"} else chip for chip, each in numbers.items())
+
+
+def origin_words(origin: str) -> str:
+    """Where a series comes from: a machine, a source, or who uploaded it (see ``runs.identity``)."""
+    who = origin.removeprefix("uploaded by ")
+    return origin.removeprefix("machine:") if who == origin else _("uploaded by %s") % who
 
 
 def speculative_label(configuration: ConfigurationView) -> str:
@@ -105,13 +116,19 @@ def speculative_label(configuration: ConfigurationView) -> str:
         return _("no speculation")
     if not configuration.speculative:
         return _("speculation unknown")
-    name = configuration.speculative
-    parts = [name.upper() if len(name) < 5 else name]
+    parts = [method_words(configuration.speculative)]
     if configuration.draft_tokens:
         parts.append(str(configuration.draft_tokens))
     if configuration.acceptance_source == "synthetic":
         parts.append(_("synthetic acceptance"))
     return " ".join(parts)
+
+
+def method_words(method: str) -> str:
+    """A method of speculation as people write it: "MTP", "eagle3"; where a source says only that it is on, so."""
+    if method == "on (method not stated)":
+        return _("on (method not stated)")
+    return method.upper() if len(method) < 5 else method
 
 
 #: What may tell two curves apart, the most telling first.
@@ -122,11 +139,11 @@ PARTS: tuple[Callable[[Row], str], ...] = (
     lambda row: label(row.configuration.kernel) if row.configuration.kernel != "unknown" else "",
     lambda row: speculative_label(row.configuration),
     lambda row: row.configuration.precision,
-    lambda row: row.workload.slug,
+    lambda row: workload_words(row.workload),
     lambda row: row.engine_version,
     lambda row: "" if row.context_tokens is None else _("%d context") % row.context_tokens,
     lambda row: label(row.evidence),
-    lambda row: row.origin.removeprefix("machine:"),
+    lambda row: origin_words(row.origin),
     lambda row: "+".join(f"{pool.role}×{pool.chips}" for pool in row.configuration.pools),
     lambda row: row.image.removeprefix("sha256:")[:24],
     lambda row: row.curve[:6],

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable
 
 from django.utils.translation import gettext as _
 
-from bench_site.compare.curves import machine_label, speculative_label
+from bench_site.compare.curves import machine_label, origin_words, speculative_label
+from bench_site.compare.facets import workload_words
 from bench_site.compare.shapes import Row
 from bench_site.runs.models.words import label
 
@@ -19,12 +20,12 @@ FACTS: dict[str, tuple[Callable[[Row], Fact], Callable[[str], str]]] = {
     "precision": (lambda row: row.configuration.precision, str),
     "strategy": (lambda row: row.configuration.kernel, label),
     "speculative": (lambda row: speculative_label(row.configuration), str),
-    "workload": (lambda row: row.workload.slug, str),
+    "workload": (lambda row: row.workload.slug, str),  # written with its words below
     "load": (lambda row: row.workload.loop, label),
     "context": (lambda row: None if row.context_tokens is None else str(row.context_tokens), str),
     "evidence": (lambda row: row.evidence, label),
     "verification": (lambda row: row.verification, label),
-    "origin": (lambda row: row.origin.removeprefix("machine:"), str),
+    "origin": (lambda row: row.origin, origin_words),
 }
 
 
@@ -37,5 +38,7 @@ def what_differs(rows: Iterable[Row], besides: Iterable[str] = ()) -> dict[str, 
     found = {}
     for name, (read, write) in FACTS.items():
         if name not in skipped and len(values := set(map(read, chosen))) > 1:
+            if name == "workload":
+                write = {row.workload.slug: workload_words(row.workload) for row in chosen}.__getitem__
             found[name] = tuple(sorted(write(value) if value else _("unknown") for value in values))
     return found

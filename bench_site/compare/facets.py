@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from bench_site.compare.catalogue import Catalogue
 from bench_site.compare.facts import EVIDENCE, FACETS, PLAUSIBILITY, VERIFICATION, Facts, Mask
 from bench_site.compare.selection import NONE, UNKNOWN, Selection
-from bench_site.compare.shapes import ConfigurationView, Option
+from bench_site.compare.shapes import ConfigurationView, Option, WorkloadView
 from bench_site.runs.models.words import label
 from runners.contract.vocabulary import KernelStrategy, Loop
 
@@ -176,12 +176,17 @@ def option_label(facet: str, value: str, catalogue: Catalogue) -> str:
 
 
 def workload_label(slug: str, catalogue: Catalogue) -> str:
-    """A workload as people read it: "1,024 / 1,024, closed loop, random"."""
+    """The workload with this slug as people read it."""
     found = next((one for one in catalogue.workloads.values() if one.slug == slug), None)
-    if found is None:
-        return slug
-    asked = [_("any") if n is None else f"{n:,}" for n in (found.input_tokens, found.output_tokens)]
-    dataset = "" if len(found.dataset) > 40 and " " not in found.dataset else found.dataset
-    cached = "" if found.prefix_cache is None else _("prefix cache on") if found.prefix_cache else _("prefix cache off")
-    parts = [" / ".join(asked), label(found.kind), label(found.loop), dataset, cached]
-    return ", ".join(part for part in parts if part and part != UNKNOWN)
+    return slug if found is None else workload_words(found)
+
+
+def workload_words(workload: WorkloadView) -> str:
+    """A workload as people read it: "1,024 / 1,024, closed loop, random"."""
+    lengths = (workload.input_tokens, workload.output_tokens)
+    stated = any(n is not None for n in lengths)
+    asked = " / ".join(_("any") if n is None else f"{n:,}" for n in lengths) if stated else _("lengths not stated")
+    dataset = "" if len(workload.dataset) > 40 and " " not in workload.dataset else workload.dataset
+    cached = {None: "", True: _("prefix cache on"), False: _("prefix cache off")}[workload.prefix_cache]
+    words = [label(word) for word in (workload.kind, workload.loop) if word != UNKNOWN]
+    return _(", ").join(part for part in (asked, *words, dataset, cached) if part and part != UNKNOWN)

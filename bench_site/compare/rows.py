@@ -17,7 +17,11 @@ ROWS = f"""
 SELECT g.id, s.id, g.curve, s.configuration_id, s.workload_id, s.load_kind, s.load_value, s.context_tokens,
     g.engine_version, g.image_digest, s.evidence, t.verification, t.plausibility, s.origin, t.runs, t.runs_left_out,
     extract(epoch FROM t.first_run_at)::float8, extract(epoch FROM t.last_run_at)::float8,
-    t.interactivity_from, {FIGURES}
+    t.interactivity_from, CASE WHEN t.plausibility <> 'accept' THEN (
+        SELECT string_agg(DISTINCT f ->> 'message', ' ') FROM runs_point p JOIN runs_run r ON r.id = p.run_id,
+            jsonb_array_elements(r.findings) f
+        WHERE p.group_id = g.id AND coalesce((f ->> 'point')::int, p.index) = p.index) END,
+    {FIGURES}
 FROM runs_replicategroup g
 JOIN runs_series s ON s.id = g.series_id
 JOIN runs_groupstatistic t ON t.group_id = g.id
@@ -39,14 +43,14 @@ def load_rows(
     rows = {}
     for (
         group, series, curve, configuration_id, workload_id, load_kind, load_value, context, engine_version, image,
-        evidence, verification, plausibility, origin, runs, left_out, first, last, source, *numbers,
+        evidence, verification, plausibility, origin, runs, left_out, first, last, source, why, *numbers,
     ) in found:  # fmt: skip
         figures = Figures(numbers)
         configuration = configurations[configuration_id]
         rows[group] = Row(
             group, series, curve, configuration, workloads[workload_id], load_kind, load_value, context,
             engine_version, image, evidence, verification, plausibility, origin, runs, left_out,
-            _time(first), _time(last), source, figures, cost_of(configuration, figures),
+            _time(first), _time(last), source, figures, cost_of(configuration, figures), why or "",
         )  # fmt: skip
     return rows
 

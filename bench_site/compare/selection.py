@@ -34,14 +34,15 @@ DEFAULT_ROWS = 100
 
 @dataclass(frozen=True, slots=True)
 class BadParameter:
-    """One wrong parameter: its name, what was found, what is allowed in words."""
+    """One wrong parameter: its name, what was found, what is allowed in words; ``sentence`` where these make none."""
 
     name: str
     found: str
     allowed: str
+    sentence: str = ""
 
     def __str__(self) -> str:
-        return _("The parameter “%(name)s” is “%(found)s”; allowed: %(allowed)s.") % {
+        return self.sentence or _("The parameter “%(name)s” is “%(found)s”; allowed: %(allowed)s.") % {
             "name": self.name,
             "found": self.found,
             "allowed": self.allowed,
@@ -114,7 +115,10 @@ class Selection:
         return replace(self, **changes)
 
     def pairs(self) -> list[tuple[str, str]]:
-        """The parameters as (name, text), by name, values in order; what equals its default is left out."""
+        """The parameters as (name, text), by name, values in order; what equals its default is left out.
+
+        A book is written with its currency: the address of a view with costs says all that they are made of.
+        """
         found: list[tuple[str, str]] = []
         for name, parameter in sorted(PARAMETERS.items()):
             value = getattr(self, name)
@@ -122,7 +126,7 @@ class Selection:
                 found.append((name, NONE))
             elif parameter.many:
                 found += [(name, parameter.write(one)) for one in value]
-            elif value != DEFAULTS[name]:
+            elif value != DEFAULTS[name] or (name == "currency" and self.book is not None):
                 found.append((name, parameter.write(value)))
         return found
 
@@ -146,7 +150,7 @@ def parse(query: Mapping[str, Any], *, ignore: Iterable[str] = ()) -> Selection:
             continue
         parameter = PARAMETERS.get(name)
         if parameter is None:
-            errors.append(BadParameter(name[:MAX_LENGTH], texts[0], _nearest(name)))
+            errors.append(_no_such(name, texts[0]))
             continue
         try:
             values[name] = parameter.read_all(texts)
@@ -171,12 +175,17 @@ def _lists(query: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
     return [(k, [text for one in v if one is not None and (text := str(one).strip())]) for k, v in listed]
 
 
-def _nearest(name: str) -> str:
+def _no_such(name: str, found: str) -> BadParameter:
     import difflib
 
-    near = difflib.get_close_matches(name, PARAMETERS, n=1)
+    shown = name[:MAX_LENGTH]
+    if near := difflib.get_close_matches(name, PARAMETERS, n=1):
+        words = {"name": shown, "near": near[0]}
+        sentence = _("There is no parameter “%(name)s”; did you mean “%(near)s”?") % words
+        return BadParameter(shown, found, near[0], sentence)
     known = ", ".join(sorted(PARAMETERS))
-    return _("no parameter of this name; did you mean “%s”?") % near[0] if near else _("one of %s") % known
+    sentence = _("There is no parameter “%(name)s”; there are: %(known)s.") % {"name": shown, "known": known}
+    return BadParameter(shown, found, _("one of %s") % known, sentence)
 
 
 # ------------------------------------------------------------------------------------------------ one parameter each

@@ -97,7 +97,10 @@ class Cost:
 
 @dataclass(slots=True)
 class Row:
-    """One replicate group: one point of the chart and one line of the table."""
+    """One replicate group: one point of the chart and one line of the table.
+
+    ``why_marked``: what the rules of plausibility found, where they found something.
+    """
 
     group_id: int
     series_id: int
@@ -120,6 +123,7 @@ class Row:
     interactivity_from: str
     figures: Mapping[str, Figure]
     cost: Cost
+    why_marked: str = ""
     rank: int | None = None
     on_frontier: bool = False
     run_ids: tuple[UUID, ...] = ()

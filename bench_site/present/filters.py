@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from bench_site.compare.overview import Overview
 from bench_site.compare.selection import NONE, Selection
 from bench_site.compare.shapes import Comparison, Option
 
@@ -38,7 +39,10 @@ OTHERS = frozenset({"per", "ttft", "book", "currency", "utilisation"})
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One filter. ``value`` says in short what is chosen; ``single`` is drawn as a select, else as a menu."""
+    """One filter. ``value`` says in short what is chosen; ``single`` is drawn as a select, else as a menu.
+
+    ``others`` are options outside the other filters, under the heading ``others_title``.
+    """
 
     name: str
     title: str
@@ -47,6 +51,8 @@ class Control:
     chosen: int = 0
     single: bool = False
     all_words: str = ""
+    others: list[Option] = field(default_factory=list)
+    others_title: str = ""
 
 
 @dataclass(slots=True)
@@ -69,10 +75,11 @@ class Form:
         return sum(control.name not in ("model", "workload") for control in set_) + bool(self.per) + bool(self.ttft)
 
 
-def form(comparison: Comparison) -> Form:
+def form(comparison: Comparison, overview: Overview) -> Form:
     """The form of ``comparison``; parameters without a field travel hidden, so that a change keeps them."""
     selection: Selection = comparison.selection
-    question = [_question(name, comparison.options.get(name, [])) for name in QUESTION]
+    question = [_question(name, comparison.options.get(name, []), _others(name, comparison, overview))
+                for name in QUESTION]  # fmt: skip
     narrow = [_menu(name, str(title), comparison.options.get(name, [])) for name, title in NARROW.items()]
     for name, title in RARE.items():
         options = comparison.options.get(name, [])
@@ -97,11 +104,23 @@ def headline(comparison: Comparison) -> str:
     return ", ".join(chosen[:3]) + (" …" if len(chosen) > 3 else "") if chosen else _("All models")
 
 
-def _question(name: str, options: list[Option]) -> Control:
+def _others(name: str, comparison: Comparison, overview: Overview) -> tuple[list[Option], str]:
+    """The models that the other filters leave out, with all their groups: a list that hides them hides the results."""
+    if name != "model":
+        return [], ""
+    listed = {option.value for option in comparison.options.get("model", [])}
+    title = _("in other workloads") if comparison.selection.workload else _("outside these filters")
+    return [Option(slug, model or _("unknown"), groups, False)
+            for slug, model, groups in overview.models if slug not in listed], title  # fmt: skip
+
+
+def _question(name: str, options: list[Option], others: tuple[list[Option], str]) -> Control:
     title, all_words = QUESTION[name]
     chosen = sum(option.selected for option in options)
     control = _menu(name, str(title), options)
-    return Control(name, control.title, control.value, options, chosen, single=chosen < 2, all_words=str(all_words))
+    return Control(
+        name, control.title, control.value, options, chosen, chosen < 2, str(all_words), others[0], others[1]
+    )
 
 
 def _menu(name: str, title: str, options: list[Option]) -> Control:

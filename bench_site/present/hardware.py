@@ -11,9 +11,11 @@ from django.db.models.functions import NullIf
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from bench_site.compare.books import tier_words
 from bench_site.present.looks import vendor_token
 from bench_site.present.numbers import count, flops, memory, number, per_second
 from bench_site.present.numbers import price as per_hour
+from bench_site.present.words import confidence_words
 from bench_site.runs.models import Chip, Price
 
 RUNS_OF_CHIPS = """
@@ -44,6 +46,11 @@ class ChipPrice:
     note: str
     coming: bool = False
 
+    @property
+    def tier_words(self) -> str:
+        """The tier in the reader's language, with the word that was entered."""
+        return tier_words(self.tier)
+
 
 @dataclass(frozen=True, slots=True)
 class ChipLine:
@@ -55,6 +62,11 @@ class ChipLine:
     prices: list[ChipPrice]
     runs: int
     runs_words: str
+
+    @property
+    def confidence(self) -> str:
+        """How sure the catalogue is of the chip."""
+        return confidence_words(self.chip.confidence)
 
 
 def hardware_lines() -> tuple[list[ChipLine], list[ChipLine]]:

@@ -4,6 +4,7 @@ Every text is escaped here, before it enters the figure.
 """
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
 from django.urls import reverse
@@ -29,6 +30,11 @@ class Axes:
 def rounded(value: float) -> float:
     """``value`` with five significant digits: what a screen can show."""
     return float(f"{value:.5g}")
+
+
+def _why(found: str) -> str:
+    """What the rules of plausibility found, in lines that fit a hover card."""
+    return "".join(f"<br>{escape(line)}" for line in wrap(found[:240], 64))
 
 
 class HoverWords:
@@ -61,7 +67,7 @@ class HoverWords:
         """[group, place of its head, load, interval of x, interval of y, state, cost or ""]."""
         return [
             row.group_id, curve, self._load(row), self._interval(row, self.axes.x), self._interval(row, self.axes.y),
-            f"{self._state(row)} · {self._run(row.runs)}", self._cost(row) if self.costs else "",
+            f"{self._state(row)} · {self._run(row.runs)}{_why(row.why_marked)}", self._cost(row) if self.costs else "",
         ]  # fmt: skip
 
     def _interval(self, row: Row, metric: Shown) -> list[float] | None:

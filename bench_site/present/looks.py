@@ -1,9 +1,8 @@
 """The visual language in one place: colour = vendor, shape = kernel strategy, filled = measured, hollow = not ours."""
 
 import re
-from collections.abc import Iterable
 
-from bench_site.compare.shapes import ConfigurationView, PoolView
+from bench_site.compare.shapes import ConfigurationView
 from runners.contract.vocabulary import Evidence, KernelStrategy
 
 #: Vendors with a colour of their own (static/css/fuseboard.css); any other, and an unknown one, is grey.
@@ -37,11 +36,6 @@ def kernel_word(kernel: str) -> str:
 def shape(kernel: str) -> str:
     """Plotly's marker symbol for ``kernel``."""
     return SHAPES[KernelStrategy(kernel_word(kernel))]
-
-
-def machine_name(pools: Iterable[PoolView], unknown: str) -> str:
-    """Pools in one line: "H200 ×8", or "H200 ×8 + MI355X ×16"."""
-    return " + ".join(f"{pool.chip or unknown}{f' ×{pool.chips:,}' if pool.chips else ''}" for pool in pools) or unknown
 
 
 def configuration_token(configuration: ConfigurationView) -> str:

@@ -25,7 +25,10 @@ UNITS = {
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A metric for people; ``best_first`` is the value of the URL parameter ``sort`` that lists the best first."""
+    """A metric for people; ``best_first`` is the value of the URL parameter ``sort`` that lists the best first.
+
+    ``unit_said``: the title says the unit already.
+    """
 
     name: str
     title: str
@@ -35,6 +38,7 @@ class Shown:
     best_first: str
     axis: str
     axis_short: str
+    unit_said: bool
 
 
 def shown_metric(name: str) -> Shown:
@@ -44,10 +48,10 @@ def shown_metric(name: str) -> Shown:
     unit = str(UNITS.get(metric.display_unit, metric.display_unit))
     higher = metric.direction is Direction.HIGHER
     better = {Direction.HIGHER: _("higher is better"), Direction.LOWER: _("lower is better")}.get(metric.direction)
-    way = f" ({better})" if better else ""
+    way = _(" (%s)") % better if better else ""
     # "Output tokens per second, tokens/s" would say the unit twice.
     said = metric.family == "throughput" and metric.display_unit != "tokens/s/user"
-    axis = title if said else f"{title}, {unit}"
-    axis_short = short if said else f"{short}, {unit}"
+    axis = title if said else _(", ").join([title, unit])
+    axis_short = short if said else _(", ").join([short, unit])
     best_first = f"-{name}" if higher else name
-    return Shown(name, title, short, unit, metric.scale, best_first, axis + way, axis_short + way)
+    return Shown(name, title, short, unit, metric.scale, best_first, axis + way, axis_short + way, said)

@@ -77,7 +77,9 @@ def run_list(query: Mapping[str, str]) -> RunList:
         text=text,
         filters=[(name, _titles()[name], _options(name, chosen.get(name, ""))) for name in FILTERS],
         kept=list(kept.items()),
-        words=[f"{_titles()[name]}: {value}" for name, value in kept.items()],
+        words=[
+            _("%(filter)s: %(values)s") % {"filter": _titles()[name], "values": value} for name, value in kept.items()
+        ],
         next_query=urlencode({**asked, "after": f"{page[-1].received_at.isoformat()}~{page[-1].id}"}) if more else "",
         first=after is None,
     )

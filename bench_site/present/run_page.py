@@ -10,11 +10,15 @@ from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
+from bench_site.compare.books import Books, tier_words
+from bench_site.compare.curves import pools_words
+from bench_site.compare.selection import DEFAULT_ROWS, BookChoice, Selection
+from bench_site.compare.shapes import Cost, Figure, PoolView
 from bench_site.metrics import METRICS, facts_of, figures_of_facts, interactivity_source
 from bench_site.present.looks import kernel_word, vendor_token
 from bench_site.present.metric_words import shown_metric
-from bench_site.present.numbers import count, number
-from bench_site.present.words import load_words
+from bench_site.present.numbers import count, money, number
+from bench_site.present.words import load_words, rule_words
 from bench_site.runs.models import Chip, Point, Revision, Run
 from bench_site.runs.models.words import LoadKind, Plausibility, label
 from runners.contract.vocabulary import (
@@ -65,6 +69,8 @@ class RunPage:
     point_notes: list[tuple[str, list[str]]]
     hidden_points: int
     links: list[tuple[str, str]] = field(default_factory=list)
+    cost_words: str = ""
+    findings: list[tuple[Json, str]] = field(default_factory=list)
 
     @property
     def token(self) -> str:
@@ -73,8 +79,11 @@ class RunPage:
         return tokens.pop() if len(tokens) == 1 else "unknown"
 
 
-def run_page(run: Run, revision: Revision, chips: Mapping[str, Chip]) -> RunPage:
-    """The page of ``run`` as ``revision`` has it; ``chips`` of the catalogue by the names that the report uses."""
+def run_page(run: Run, revision: Revision, chips: Mapping[str, Chip], books: Books) -> RunPage:
+    """The page of ``run`` as ``revision`` has it; ``chips`` of the catalogue by the names that the report uses.
+
+    Costs are under the chosen book of ``books``.
+    """
     report: Json = revision.report
     points: list[Json] = report.get("points") or []
     marks = {p["index"]: p["plausibility"] for p in Point.objects.filter(run=run).values("index", "plausibility")}
@@ -82,8 +91,10 @@ def run_page(run: Run, revision: Revision, chips: Mapping[str, Chip]) -> RunPage
     model = (report.get("model") or {}).get("name") or _("unknown model")
     kernel = kernel_word(strategy.get("kernel") or "unknown")
     pools = [_pool(pool, chips) for pool in system.get("pools") or []]
-    machine = " + ".join(f"{chip} {chips}".strip() for _token, chip, chips, _role, _rest in pools)
+    views = _pool_views(system, chips)
+    machine = pools_words((pool.chip, pool.chips) for pool in views)
     shown = points[:MAX_POINTS]
+    costs = [_cost(point, _chips(system), views, books) for point in shown]
     return RunPage(
         title=_("%(model)s on %(machine)s") % {"model": model, "machine": machine or _("an unknown machine")},
         pools=pools,
@@ -97,19 +108,23 @@ def run_page(run: Run, revision: Revision, chips: Mapping[str, Chip]) -> RunPage
         error=(report.get("error") or {}).get("message") or "",
         loads=[_load(point) for point in shown],
         marks=[_mark(marks.get(index, "")) for index in range(len(shown))],
-        figures=_figures(shown, _chips(system), strategy.get("speculative")),
+        figures=[*_cost_row(costs), *_figures(shown, _chips(system), strategy.get("speculative"))],
         point_notes=[(_load(point), point["notes"]) for point in points if point.get("notes")],
         hidden_points=len(points) - len(shown),
-        links=_links(run),
+        links=_links(run, books),
+        cost_words=_cost_words(costs, books),
+        findings=[(finding, rule_words(finding.get("rule", ""))) for finding in run.findings],
     )
 
 
-def _links(run: Run) -> list[tuple[str, str]]:
+def _links(run: Run, books: Books) -> list[tuple[str, str]]:
     """Where this run is compared, and what it was made with."""
     compare = reverse("compare")
-    found = [(_("In the comparison"), f"{compare}?{urlencode({'run': run.pk})}")]
+    book = BookChoice(books.chosen.tier, books.chosen.date) if books.chosen else None
+    found = [(_("Show in the comparison"), f"{compare}?{Selection(run=(run.pk,), book=book).to_query()}")]
     if run.configuration.model:
-        found.append((_("Everything of this model"), f"{compare}?{urlencode({'model': run.configuration.model.slug})}"))
+        model = Selection(model=(run.configuration.model.slug,), book=book, rows=DEFAULT_ROWS)
+        found.append((_("Everything of this model"), f"{compare}?{model.to_query()}"))
     if run.experiment_id:
         found.append((_("Runs made together"), f"{reverse('runs')}?{urlencode({'experiment': run.experiment_id})}"))
     return found
@@ -282,6 +297,42 @@ def _mark(plausibility: str) -> str:
     return label(Plausibility(plausibility)) if plausibility in ("flag", "quarantine") else ""
 
 
+def _pool_views(system: Json, chips: Mapping[str, Chip]) -> tuple[PoolView, ...]:
+    """The report's pools as a price book reads them."""
+    views = []
+    for pool in system.get("pools") or []:
+        chip, name = chips.get(pool.get("chip") or ""), pool.get("chip") or ""
+        known = (chip.name, chip.slug, chip.vendor) if chip else (name, "", "")
+        views.append(PoolView(pool.get("role") or "all", *known, pool.get("chips")))
+    return tuple(views)
+
+
+def _cost(point: Json, chips: int | None, pools: tuple[PoolView, ...], books: Books) -> Cost:
+    known = figures_of_facts(facts_of({"detail": point}, chips, None))
+    figures = {name: Figure(known.get(name)) for name in ("output_tokens_per_s", "total_tokens_per_s")}
+    return books.cost_of_pools(pools, figures)
+
+
+def _cost_row(costs: list[Cost]) -> Iterator[tuple[str, str, list[str]]]:
+    """One row where any cost is known; else the line of ``_cost_words`` says why none is."""
+    if any(cost.per_m_output is not None for cost in costs):
+        amounts = [cost.per_m_output for cost in costs]
+        values = ["" if amount is None else money(amount, costs[0].currency) for amount in amounts]
+        yield _("Cost per M output tokens"), "", values
+
+
+def _cost_words(costs: list[Cost], books: Books) -> str:
+    """The book that the costs are under, or why there are none."""
+    if not costs:
+        return ""
+    if books.chosen is None:
+        return _("No price book: costs are unknown.")
+    if all(cost.per_m_output is None for cost in costs):
+        return _("Cost per M output tokens: unknown, %(why)s.") % {"why": costs[0].missing}
+    book = {"tier": tier_words(books.chosen.tier), "date": books.chosen.date.isoformat()}
+    return _("Prices: %(tier)s, %(date)s") % book + _(", ") + _("all cost on output tokens")
+
+
 def _figures(points: list[Json], chips: int | None, speculative: Json | None) -> list[tuple[str, str, list[str]]]:
     """One row a metric that any point knows: title, unit, a value a point; then counts as reported."""
     facts = [facts_of({"detail": point}, chips, speculative) for point in points]
@@ -297,7 +348,7 @@ def _figures(points: list[Json], chips: int | None, speculative: Json | None) ->
                     f"{text} ({_('mean')})" if interactivity_source(one) == "mean" else text
                     for text, one in zip(written, facts, strict=True)
                 ]
-            rows.append((metric.title, metric.unit, written))
+            rows.append((metric.title, "" if metric.unit_said else metric.unit, written))
     rows += [(title, unit, values) for title, unit, values in _counts(points) if any(values)]
     return rows
 

@@ -51,7 +51,7 @@ class Head:
 #: and a template takes a millisecond for each.
 ROW = """<tr id="g{group}"{best}>
 <td class="n pos">{rank}</td>
-<th scope="row">{machine}</th>
+<th scope="row"><a href="{url}&amp;open=1">{machine}</a></th>
 <td class="cut" data-l="{l.engine}" title="{engine_full}">{engine}</td>
 <td data-l="{l.strategy}">{strategy}</td>
 <td class="cut" data-l="{l.speculation}" title="{speculation}">{speculation}</td>
@@ -83,25 +83,27 @@ def heads(comparison: Comparison) -> list[Head]:
         Head(_("Kernel strategy")),
         Head(_("Speculation")),
         Head(_("Load")),
-        _sortable(selection, interactivity, _("Tokens/s per user")),
-        _sortable(selection, per_chip, _("Output tokens/s per chip"), number=False),
-        _sortable(selection, ttft, f"{ttft.short}, {ttft.unit}"),
-        _sortable(selection, tpot, f"{tpot.short}, {tpot.unit}"),
-        Head(_("%(sign)s per M output tokens") % {"sign": sign}, True, *_sort_link(selection, COST, COST)),
+        _sortable(comparison, interactivity, _("Tokens/s per user")),
+        _sortable(comparison, per_chip, _("Output tokens/s per chip"), number=False),
+        _sortable(comparison, ttft, _(", ").join([ttft.short, ttft.unit])),
+        _sortable(comparison, tpot, _(", ").join([tpot.short, tpot.unit])),
+        Head(_("%(sign)s per M output tokens") % {"sign": sign}, True, *_sort_link(comparison, COST, COST)),
         Head(_("Evidence")),
         Head(_("Runs"), number=True),
     ]
 
 
-def _sortable(selection: Selection, metric: Shown, title: str, number: bool = True) -> Head:
-    return Head(title, number, *_sort_link(selection, metric.name, metric.best_first))
+def _sortable(comparison: Comparison, metric: Shown, title: str, number: bool = True) -> Head:
+    return Head(title, number, *_sort_link(comparison, metric.name, metric.best_first))
 
 
-def _sort_link(selection: Selection, name: str, best_first: str) -> tuple[str, str]:
+def _sort_link(comparison: Comparison, name: str, best_first: str) -> tuple[str, str]:
     """The query that sorts by ``name`` (best first, then the other way, then the ranking) and what is in force."""
+    selection: Selection = comparison.selection
     worst_first = name if best_first.startswith("-") else f"-{name}"
     following = {best_first: worst_first, worst_first: ""}.get(selection.sort, best_first)
-    in_force = {name: "ascending", f"-{name}": "descending"}.get(selection.sort, "")
+    order = selection.sort or (best_first if comparison.ranked_by == name else "")
+    in_force = {name: "ascending", f"-{name}": "descending"}.get(order, "")
     return "?" + selection.to_query(sort=following), in_force
 
 
@@ -130,7 +132,8 @@ class Rows:
 
     def markup(self, row: Row) -> SafeString:
         """One ``<tr>``."""
-        configuration, engine = row.configuration, engine_words(row)
+        configuration = row.configuration
+        engine = engine_words(row) if configuration.engine else row.engine_version or _("unknown")
         kernel, token = kernel_word(configuration.kernel), configuration_token(configuration)
         per_chip = row.figures.get(PER_CHIP, UNKNOWN)
         return format_html(
@@ -153,7 +156,7 @@ class Rows:
             ttft=self._figure(row, TTFT),
             tpot=self._figure(row, TPOT),
             cost=self._cost(row.cost),
-            evidence=self._once(_evidence, row.evidence, row.verification, row.plausibility),
+            evidence=self._once(_evidence, row.evidence, row.verification, row.plausibility, row.why_marked),
             url=f"{self.runs_url}?group={row.group_id}",
             runs=count(row.runs),
             left_out=self._once(_left_out, row.runs_left_out),
@@ -177,15 +180,20 @@ def _interval(low: float | Decimal | None, high: float | Decimal | None, scale: 
 
 
 def _machine(pools: tuple[PoolView, ...], model: str) -> SafeString:
-    """Each pool with its vendor's dot; roles only where there are several; the model only where models differ."""
+    """Each chip with its vendor's dot; roles only where there are several pools; the model only where models differ."""
     parts: list[SafeString] = [format_html('<span class="under">{}</span>', model)] if model else []
+    by_chip: dict[tuple[str, str], list[PoolView]] = {}
     for pool in pools:
-        chips = f"×{pool.chips:,}" if pool.chips else _("× unknown")
-        role = format_html(INTERVAL, label(pool.role)) if len(pools) > 1 else ""
+        by_chip.setdefault((pool.vendor, pool.chip), []).append(pool)
+    for (vendor, chip), same in by_chip.items():
+        known = any(pool.chips for pool in same)
+        chips = "×" + "+".join(f"{pool.chips:,}" if pool.chips else "?" for pool in same) if known else _("× unknown")
         parts.append(
             format_html(
-                '<span class="chip"><span class="dot {}"></span>{}<span class="muted">{}</span>{}</span>',
-                vendor_token(pool.vendor), pool.chip or _("unknown chip"), chips, role,
+                '<span class="chip"><span class="dot {}"></span>{}<span class="muted">{}</span></span>{}',
+                vendor_token(vendor), chip or _("unknown chip"), chips,
+                format_html('<span class="under roles">{}</span>', " + ".join(label(p.role) for p in same))
+                if len(pools) > 1 else "",
             )
         )  # fmt: skip
     return format_html("{}" * len(parts), *parts) if parts else format_html("{}", _("unknown"))
@@ -210,7 +218,7 @@ def _speculation(configuration: ConfigurationView) -> str:
     return {"none": _("off"), "": _("unknown")}.get(configuration.speculative) or draft_words(configuration)
 
 
-def _evidence(evidence: str, verification: str, plausibility: str) -> SafeString:
+def _evidence(evidence: str, verification: str, plausibility: str, why: str) -> SafeString:
     checked = verification == VerificationStatus.PASSED
     marked = plausibility != Plausibility.ACCEPT
     return format_html(
@@ -220,5 +228,7 @@ def _evidence(evidence: str, verification: str, plausibility: str) -> SafeString
         "ci ok" if checked else "ci",
         verification_words(verification),
         f"✓ {_('verified')}" if checked else _("not verified"),
-        format_html(' <span class="badge warn">{}</span>', label(Plausibility(plausibility))) if marked else "",
+        format_html(' <span class="badge warn" title="{}">{}</span>', why, label(Plausibility(plausibility)))
+        if marked
+        else "",
     )

@@ -7,13 +7,16 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from bench_site.compare.books import load_books
+from bench_site.compare.catalogue import load_catalogue
 from bench_site.compare.comparison import compare
 from bench_site.compare.defaults import default_selection
+from bench_site.compare.overview import load_overview
 from bench_site.compare.selection import BadSelection, Selection, parse
 from bench_site.ingest.raw import raw_pieces
 from bench_site.present import csv, hardware
 from bench_site.present.numbers import size
-from bench_site.present.page import compare_page, site_address
+from bench_site.present.page import compare_page, fitting_workload, site_address
 from bench_site.present.run_list import run_list
 from bench_site.present.run_page import run_page
 from bench_site.present.runs import chips_of, deleted, revision_of, run_with_all
@@ -37,7 +40,11 @@ def compare_view(request: HttpRequest) -> HttpResponse:
     if not request.GET and (query := default_selection().to_query()):
         return HttpResponseRedirect(f"{reverse('compare')}?{query}")
     selection, problems = _parsed(request)
-    context = compare_page(compare(selection), problems, site_address(request.scheme or "http", request.get_host()))
+    comparison = compare(selection)
+    if not problems and (workload := fitting_workload(comparison)):
+        return HttpResponseRedirect(f"{reverse('compare')}?{selection.to_query(workload=(workload,))}")
+    site = site_address(request.scheme or "http", request.get_host())
+    context = compare_page(comparison, load_overview(), problems, site)
     template = "compare/body.html" if request.htmx else "compare.html"  # type: ignore[attr-defined]
     return render(request, template, context, status=400 if problems else 200)
 
@@ -58,8 +65,10 @@ def compare_csv(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def runs_view(request: HttpRequest) -> HttpResponse:
-    """The searchable list of runs, newest first."""
+    """The searchable list of runs, newest first; with ``open``, a list of one run is that run's page."""
     found = run_list(request.GET.dict())
+    if "open" in request.GET and len(found.lines) == 1:
+        return HttpResponseRedirect(reverse("run", args=[found.lines[0].run.pk]))
     first = request.GET.copy()
     first.pop("after", None)
     return render(request, "runs/list.html", {"list": found, "first_query": first.urlencode()})
@@ -72,7 +81,7 @@ def run_view(request: HttpRequest, run_id: UUID) -> HttpResponse:
     if run.deleted_at:
         return deleted(request, run)
     revision = revision_of(run, request.GET.get("revision", ""))
-    page = run_page(run, revision, chips_of(revision))
+    page = run_page(run, revision, chips_of(revision), load_books(Selection(), load_catalogue()))
     context = {
         "run": run, "revision": revision, "old": revision.number != run.revision, "page": page,
         "revisions": run.revisions.all(), "evidence": label(Evidence(run.evidence)), "flagged": any(page.marks),

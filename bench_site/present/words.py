@@ -2,8 +2,8 @@
 
 from django.utils.translation import gettext as _
 
+from bench_site.compare.curves import machine_label, method_words
 from bench_site.compare.shapes import ConfigurationView, Row
-from bench_site.present.looks import machine_name
 from bench_site.present.numbers import count
 from bench_site.runs.models.words import LoadKind, label
 from runners.contract.vocabulary import AcceptanceSource, VerificationStatus
@@ -11,7 +11,7 @@ from runners.contract.vocabulary import AcceptanceSource, VerificationStatus
 
 def machine_words(configuration: ConfigurationView) -> str:
     """The pools in one line."""
-    return machine_name(configuration.pools, _("unknown chip"))
+    return machine_label(configuration)
 
 
 def engine_words(row: Row) -> str:
@@ -25,12 +25,12 @@ def draft_words(configuration: ConfigurationView) -> str:
         return _("no speculation")
     if not configuration.speculative:
         return _("speculation unknown")
-    parts = [configuration.speculative.upper() if len(configuration.speculative) < 5 else configuration.speculative]
+    parts = [method_words(configuration.speculative)]
     if configuration.draft_tokens:
         parts.append(_("%(n)d drafted") % {"n": configuration.draft_tokens})
     if configuration.acceptance_source == AcceptanceSource.SYNTHETIC:
         parts.append(_("synthetic acceptance"))
-    return ", ".join(parts)
+    return _(", ").join(parts)
 
 
 def load_words(kind: str, value: float | None, context_tokens: int | None) -> str:
@@ -59,6 +59,25 @@ def load_value_words(kind: str, value: float | None) -> str:
 def tokens_words(n: int) -> str:
     """A number of tokens: 8k is 8192 and nothing else, so that 8000 is not taken for it."""
     return f"{n // 1024}k" if n and n % 1024 == 0 else f"{n:,}"
+
+
+def rule_words(rule: str) -> str:
+    """A rule of plausibility in words; a rule that has none keeps its name."""
+    known = {
+        "faster-than-memory": _("faster than memory"), "rates-disagree": _("rates disagree"),
+        "more-than-concurrency": _("more than the concurrency allows"), "future-time": _("a time in the future"),
+        "percentiles-out-of-order": _("percentiles out of order"), "output-length": _("output length"),
+        "errors": _("failed requests"), "few-requests": _("few requests"),
+        "concurrency-not-reached": _("concurrency not reached"), "recomputed-differs": _("recomputed figures differ"),
+        "calculated": _("calculated, not measured"), "contradiction": _("contradicts itself"),
+        "token-count": _("token count"),
+    }  # fmt: skip
+    return known.get(rule, rule)
+
+
+def confidence_words(confidence: str) -> str:
+    """How sure a catalogue's entry is."""
+    return {"high": _("high"), "medium": _("medium"), "low": _("low")}.get(confidence, confidence)
 
 
 def verification_words(status: str) -> str:

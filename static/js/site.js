@@ -23,9 +23,20 @@
       const off = -at.getTimezoneOffset();
       const zone = off === 0 ? "UTC" : `${off < 0 ? "−" : "+"}${two(Math.floor(Math.abs(off) / 60))}:${two(Math.abs(off) % 60)}`;
       el.title = el.textContent.trim();
+      if (el.dataset.ago !== undefined && ago(el, at)) continue;
       const seconds = el.dataset.seconds === undefined ? "" : `:${two(at.getSeconds())}`;
       el.textContent = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}${seconds} ${zone}`;
     }
+  };
+
+  // Of the last days in words: "3 minutes ago"; the title keeps the time.
+  const ago = (el, at) => {
+    const seconds = (Date.now() - at.getTime()) / 1000;
+    if (seconds < -60 || seconds > 7 * 86400) return false;
+    const [unit, size] = [["day", 86400], ["hour", 3600], ["minute", 60]].find(([, size]) => seconds >= size) || ["second", 1];
+    const words = new Intl.RelativeTimeFormat(document.documentElement.lang || "en", { numeric: "auto" });
+    el.textContent = words.format(-Math.max(0, Math.floor(seconds / size)), unit);
+    return true;
   };
 
   const start = () => {
@@ -39,6 +50,14 @@
       });
     }
     localTimes(document);
+    pin();
+  };
+
+  // The address names its price book and currency, so that what is copied from the address bar keeps its costs.
+  const pin = () => {
+    const link = document.querySelector("[data-copy-link]");
+    if (!link || !document.getElementById("chart") || new URLSearchParams(window.location.search).has("book")) return;
+    window.history.replaceState(window.history.state, "", link.href);
   };
 
   // Filter menus: one open at a time, closed by a click elsewhere or Escape.

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from bench_site.present import csv
-from bench_site.runs.models import Chip, Run
+from bench_site.runs.models import Chip, GroupStatistic, Point, Run
 from tests.compare import factory
 
 pytestmark = pytest.mark.django_db
@@ -111,10 +111,89 @@ def test_a_header_sorts_the_best_first_then_the_other_way_then_by_rank(client: C
     assert 'aria-sort="ascending"' in second and "sort=-tpot_p50" in second
 
 
-def test_wrong_parameters_are_all_named_and_the_rest_is_shown(client: Client, runs: object) -> None:
-    answer = client.get("/compare/?model=kimik3&strategy=magic&rows=0")
+def test_wrong_parameters_are_all_named_and_no_unfiltered_rows_are_shown(client: Client, runs: object) -> None:
+    answer = client.get("/compare/?model=kimik3&strategy=magic&rows=0&modell=x")
     assert answer.status_code == 400
-    assert "magic" in text(answer) and "rows" in text(answer) and "<tr id=" in text(answer)
+    page = text(answer)
+    assert "magic" in page and "rows" in page and "did you mean “model”?" in page and "<tr id=" not in page
+    rest = re.search(r'<a class="btn main" href="([^"]*)">Show the rest', page)
+    assert rest and text(client.get(rest.group(1))).count("<tr id=") == 5
+
+
+def test_every_model_is_listed_and_choosing_one_never_shows_nothing_by_accident(client: Client, runs: object) -> None:
+    here = "model=kimik3&workload=serving-closed-1024-1024"
+    assert "in other workloads" not in text(client.get(f"/compare/?{here}"))
+    factory.store(factory.report(model="Third", lengths=(8192, 1024)))
+    page = text(client.get(f"/compare/?{here}"))
+    group = re.search(r'<optgroup label="in other workloads">(.*?)</optgroup>', page)
+    assert group and '<option value="third">Third (1)</option>' in group.group(1)
+    answer = client.get("/compare/?model=third&workload=serving-closed-1024-1024&currency=CNY")
+    assert answer.status_code == 302
+    assert "workload=serving-closed-8192-1024" in answer["Location"] and "currency=CNY" in answer["Location"]
+    assert text(client.get(answer["Location"])).count("<tr id=") == 1
+    nothing = text(client.get("/compare/?model=third&chip=tpuv7"))
+    assert "Nothing matches these filters" in nothing and "Everything of this model" in nothing
+
+
+def test_the_newest_run_leads_to_its_comparison(client: Client, runs: object) -> None:
+    factory.store(factory.report(model="Other", chip="mi355x", chips=4, lengths=(8192, 1024)))
+    page = text(client.get("/compare/?model=kimik3"))
+    newest = re.search(r'Newest run: <a href="([^"]*)">Other on MI355X ×4</a> · <time datetime=', page)
+    assert newest and "book=rental" in newest.group(1) and "currency=USD" in newest.group(1)
+    assert text(client.get(newest.group(1))).count("<tr id=") == 1
+
+
+def test_a_site_of_claims_says_so_and_how_to_push(client: Client) -> None:
+    factory.store(factory.report(evidence="claimed", machine=None))
+    page = text(client.get("/compare/?model=kimik3"))
+    assert "These are public claims. Push your own:" in page and "Public claims (not ranked)" in page
+    factory.store(factory.report())
+    assert "These are public claims" not in text(client.get("/compare/?model=kimik3"))
+
+
+def test_shared_addresses_name_book_and_currency(client: Client, runs: list[uuid.UUID]) -> None:
+    pinned = "book=rental@2026-04-03&currency=USD"
+    page = text(client.get("/compare/?model=kimik3"))
+    link = re.search(r'href="([^"]*)" data-copy-link', page)
+    assert link and pinned in link.group(1) and pinned in client.get("/")["Location"]
+    run = text(client.get(f"/runs/{runs[0]}/"))
+    assert run.count(f"/compare/?{pinned}&") == 3 and "Show in the comparison" in run
+
+
+def test_a_run_says_what_its_tokens_cost_or_why_nobody_knows(client: Client, runs: list[uuid.UUID]) -> None:
+    page = text(client.get(f"/runs/{runs[0]}/"))
+    # 8 x 2.90 an hour at 800 and 3,200 tokens/s.
+    assert "Cost per M output tokens" in page and "$8.06" in page and "$2.01" in page
+    assert "Prices: rental, 2026-04-03, all cost on output tokens" in page
+    assert "Cost per M output tokens: unknown, no price for TPU v7" in text(client.get(f"/runs/{runs[2]}/"))
+
+
+def test_the_machine_leads_to_its_run(client: Client, runs: list[uuid.UUID]) -> None:
+    page = text(client.get("/compare/?model=kimik3&chip=tpuv7"))
+    link = re.search(r'<th scope="row"><a href="([^"]*)">', page)
+    assert link and client.get(link.group(1))["Location"] == f"/runs/{runs[2]}/"
+
+
+def test_pools_of_one_chip_share_its_name(client: Client) -> None:
+    pools = [{"role": "prefill", "chip": "h200", "chips": 26}, {"role": "decode", "chip": "h200", "chips": 16}]
+    (run,) = factory.store(factory.report(pools=pools))
+    page = text(client.get("/compare/?model=kimik3"))
+    assert ">×26+16<" in page and ">prefill + decode<" in page
+    assert "Kimi K3 on H200 ×26+16" in text(client.get(f"/runs/{run}/"))
+
+
+def test_a_marked_point_says_why(client: Client) -> None:
+    factory.store(factory.report(machine=None))
+    Point.objects.update(plausibility="flag")
+    GroupStatistic.objects.update(plausibility="flag")
+    Run.objects.update(
+        plausibility="flag",
+        findings=[{"rule": "few-requests", "verdict": "flag", "point": 0, "message": "Only 3 requests."}],
+    )
+    answer = client.get("/compare/?model=kimik3")
+    assert 'title="Only 3 requests.">flagged' in text(answer)
+    assert "Only 3 requests." in json.dumps(figure_of(answer))
+    assert 'title="Only 3 requests. ">flagged' in text(client.get(f"/runs/{Run.objects.get().pk}/"))
 
 
 def test_what_else_differs_is_said_above_the_table(client: Client, runs: object) -> None:
@@ -122,17 +201,22 @@ def test_what_else_differs_is_said_above_the_table(client: Client, runs: object)
     factory.store(factory.report(precision="fp4"))
     page = text(client.get("/compare/?chip=h200"))
     assert "Rows also differ in:</b> Precision (fp4, fp8)" in page
+    factory.store(factory.report(lengths=(8192, 1024)))
+    page = text(client.get("/compare/?chip=h200"))
+    assert "Workload (1,024 / 1,024, serving, closed loop" in page
+    assert "The rows shown also differ in:" in text(client.get("/compare/?chip=h200&rows=3"))
 
 
 def test_the_page_says_what_ranks_and_which_runs_are_left_out(client: Client) -> None:
     factory.price("h200", "1.6")
     factory.store(factory.report(), factory.report(), factory.report(verification="failed"))
     page = text(client.get("/compare/?model=kimik3"))
-    assert "Ranked: Cost per million output tokens" in page and "1 group, 2 runs each" in page
+    assert "Ranked by cost per M output tokens, lowest first" in page and "1 group, 2 runs each" in page
+    assert '<th scope="col" class="n" aria-sort="ascending">' in page and "per M output tokens ↑" in page
     assert "1 left out" in page
     factory.store(factory.report(loop="open"))
     mixed = text(client.get("/compare/?model=kimik3"))
-    assert "Ranked:" not in mixed and "1 to 2 runs each" in mixed
+    assert "Ranked by" not in mixed and "Not ranked" in mixed and "1 to 2 runs each" in mixed
 
 
 def test_asked_lengths_are_exact(client: Client) -> None:
