@@ -2,6 +2,7 @@
 
 import difflib
 import functools
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -10,6 +11,9 @@ from bench_site.ingest.trips import rows_of
 from bench_site.runs.models import Chip, LanguageModel, Machine
 from bench_site.runs.models.catalogue import slug_of
 from runners.contract import Report
+
+#: Runs of digits in a slug.
+_DIGITS = re.compile(r"\d+")
 
 slug = functools.lru_cache(maxsize=10_000)(slug_of)
 
@@ -74,21 +78,18 @@ UNION ALL SELECT 'model', a.slug, m.slug, m.name
 def near(name: str, known: Iterable[str]) -> str | None:
     """The known slug that ``name`` may have meant; None if there is none.
 
-    The figures in it must be the beginning of the other's: "b300" is one letter from "b200" and another chip.
+    Its numbers must be the other's, or the first of them: "b300" and "h20" are one letter from other chips.
     """
-    figures = _figures(name)
-    alike = [
-        other for other in known
-        if (theirs := _figures(other)).startswith(figures) or figures.startswith(theirs)
-    ]  # fmt: skip
+    numbers = _numbers(name)
+    alike = [other for other in known if all(a == b for a, b in zip(numbers, _numbers(other), strict=False))]
     begun = [other for other in alike if len(name) >= 3 and other.startswith(name)]
     return min(begun, key=lambda other: (len(other), other), default=None) or next(
         iter(difflib.get_close_matches(name, alike, n=1, cutoff=0.7)), None
     )
 
 
-def _figures(text: str) -> str:
-    return "".join(letter for letter in text if letter.isdigit())
+def _numbers(text: str) -> list[str]:
+    return _DIGITS.findall(text)
 
 
 class Catalogue:

@@ -127,7 +127,11 @@ def _show(text: str, *, everything: bool) -> None:
         out.print(table)
         return
     filled = {title: cells for title, cells in columns.items() if any(cells)}
-    same = {title: cells[0] for title, cells in filled.items() if len(body) > 1 and len(set(cells)) == 1}
+    same = {
+        title: cells[0]
+        for title, cells in filled.items()
+        if len(body) > 1 and len(set(cells)) == 1 and not title.startswith(_KEPT[:-1])  # the answer itself is a column
+    }
     if len(same) == len(filled):
         same.popitem()  # rows that agree in everything are still rows
     said = {title: value for title, value in same.items() if len(value) <= _SAID}

@@ -200,9 +200,10 @@ def _summary(report: Any) -> str:
 def _show_missing(missing: "list[Missing]", out: "Console") -> None:
     """Each missing fact once: a file of 20 results lacks the same chip 20 times."""
     once = {(item.path, item.option): item for item in missing}
+    width = max((len(item.option) for item in once.values()), default=0)
     for item in sorted(once.values(), key=lambda item: not item.required):
-        need = "needed" if item.required else "unknown"
-        out.print(plain(f"  {need}: {item.question} ({item.path})  say it with {item.option}"), style="yellow")
+        need = "needed: " if item.required else "unknown:"
+        out.print(plain(f"  {need} {item.option:<{width}}  {item.question}"), style="yellow")
 
 
 def _show_unsaid(outcomes: list[Outcome], out: "Console", *, explained: bool) -> None:

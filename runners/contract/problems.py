@@ -31,7 +31,7 @@ PROBLEMS: dict[str, tuple[int, str, str]] = {
     "not-found": (404, "Nothing is stored under this address", "Check the id; the list of runs is at /runs/."),
     "method-not-allowed": (405, "This address does not take this method", "See /api/v1/docs."),
     "not-acceptable": (406, "No such representation", "Ask for application/json."),
-    "conflict": (409, "Another content is stored under this id", "Repeat it with --amend to write a revision."),
+    "conflict": (409, "It is stored already, with another content", "Repeat it with --amend to write a revision."),
     "gone": (410, "The run was deleted", "The id stays taken; send the run again under a new id."),
     "length-required": (411, "The request has no Content-Length", "Send the body with its length, not chunked."),
     "too-large": (413, "The body is over the limit", "Send less at once; the limit is in the detail."),

@@ -92,6 +92,12 @@ def test_at_80_columns_the_answer_stays_and_the_unknown_has_its_name(signed_in, 
     assert "unknown" in lines[4] and "claimed" in lines[4] and "no price for" in rest and "decode: b200 x16" in rest
 
 
+def test_figures_that_all_rows_share_are_still_in_the_table(signed_in, run):
+    signed_in.compare = REAL.replace(b",99.5,,,claimed", b",412.7,,,measured")
+    assert "evidence" in run("compare").stdout.splitlines()[2]
+    assert run("compare").stdout.count("412.7") == 2
+
+
 def test_without_choices_it_is_the_first_view_of_the_site(signed_in, run):
     signed_in.faults = [says(302, Location="/compare/?model=kimi-k3&isl=1024")]
     assert run("compare").exit_code == 0

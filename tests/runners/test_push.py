@@ -159,9 +159,9 @@ def test_a_dry_run_keeps_and_stores_nothing(signed_in, run, home):
     assert result.exit_code == 0
     assert "checked, not stored" in result.stdout
     assert "example-bench" in result.stdout
-    assert "say it with" not in result.stdout, "of several files only what is not said"
-    assert "say it with --chip" in run("push", "--dry-run", str(home / "in"), "--explain").stdout
-    assert "say it with --chip" in run("push", "--dry-run", str(home / "in" / "bench.json")).stdout
+    assert "Which chip?" not in result.stdout, "of several files only what is not said"
+    assert "unknown: --chip  Which chip?" in run("push", "--dry-run", str(home / "in"), "--explain").stdout
+    assert "unknown: --chip  Which chip?" in run("push", "--dry-run", str(home / "in" / "bench.json")).stdout
     assert signed_in.stored == {}
     assert all(request.query["dry_run"] == ["true"] for request in signed_in.requests)
     assert not (home / "outbox").exists()

@@ -89,7 +89,7 @@ def test_what_is_not_said_is_one_line_and_the_options_come_with_explain():
     assert text.count("precision") == 1
     assert "Not said by 23 files: precision (--explain lists the option for each)" in text
     assert "To add facts later: repeat the push with --amend and the options." in text
-    assert printed(*files, explain=True).count("say it with --precision FORMAT") == 23
+    assert printed(*files, explain=True).count("unknown: --precision FORMAT  Which format?") == 23
 
 
 def test_the_same_note_is_said_once():
@@ -106,7 +106,11 @@ def test_unchanged_prints_its_row_and_no_hints():
 def test_a_dry_run_says_what_it_needs_not_that_it_is_refused():
     text = printed(needing("a.json"))
     assert text.splitlines()[0].rstrip() == "a.json  NEEDS: --chip CHIP"
-    assert "REFUSED" not in text and "needed: Which chip?" in text and "unknown: Which format?" in text
+    assert (
+        "REFUSED" not in text
+        and "needed:  --chip CHIP         Which chip?" in text
+        and "unknown: --precision FORMAT  " in text
+    )
     assert report_back.exit_code([needing("a.json")]) == 1
     many = printed(needing("a.json"), needing("b.json"))
     assert many.count("NEEDS: --chip CHIP") == 2 and "Which" not in many
