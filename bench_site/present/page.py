@@ -133,7 +133,9 @@ def _table_title(comparison: Comparison) -> str:
     by = sort.removeprefix("-") or comparison.ranked_by
     if not by:
         claims = not any(row.evidence in (Evidence.MEASURED, Evidence.PUBLISHED) for row in comparison.rows)
-        return _("Public claims (not ranked)") if claims else _("Not ranked")
+        if claims:
+            return _("Public claims (not ranked)")
+        return _("Not ranked: loads of different kinds") if "load" in comparison.differs else _("Not ranked")
     highest = sort.startswith("-") if sort else metric_named(by).direction is Direction.HIGHER
     metric = _("cost per M output tokens") if by == COST else _lower_first(shown_metric(by).title)
     if sort:

@@ -237,3 +237,41 @@ def test_a_run_is_one_column_on_a_phone(site: LiveSite, page: Any) -> None:
     page.goto(next(url for url in pages(site) if re.search(r"/runs/[0-9a-f-]{36}/", url)))
     widths = page.evaluate("[...document.querySelectorAll('main .card')].map(e => e.getBoundingClientRect().width)")
     assert min(widths) > PHONE["width"] - 40
+
+
+#: Cells of one card of the table that lie on each other.
+OVERPRINTED = """() => [...document.querySelectorAll('.rank tbody tr')].slice(0, 9).flatMap(tr => {
+    const texts = [...tr.children].map(td => {
+        const range = document.createRange();
+        range.selectNodeContents(td);
+        return range.getBoundingClientRect();
+    });
+    const shared = (a, b, from, to) => Math.min(a[to], b[to]) - Math.max(a[from], b[from]);
+    const over = (a, b) => shared(a, b, 'left', 'right') > 1 && shared(a, b, 'top', 'bottom') > 4;
+    return texts.flatMap((a, i) => texts.slice(i + 1).filter(b => over(a, b))).map(() => tr.innerText); })"""
+
+
+@pytest.mark.parametrize("language", ["en-US", "zh-CN"])
+def test_a_phone_shows_figures_without_sideways_scrolling_or_overprinting(
+    site: LiveSite, browser: Any, language: str
+) -> None:
+    context = browser.new_context(viewport=PHONE, locale=language)
+    page = context.new_page()
+    page.goto(address(site))
+    assert page.evaluate(OVERPRINTED) == []
+    page.goto(f"{site.url}/runs/?q=browsertest")
+    card = page.locator(".runs tbody tr").first
+    for cell in (3, 7):
+        box = card.locator(f"td:nth-child({cell})").bounding_box()
+        assert box["width"] > 0 and box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"]
+    assert "H200" in page.locator(".runs").inner_text()
+    context.close()
+
+
+def test_the_address_names_its_prices_and_another_model_shows_results(site: LiveSite, page: Any) -> None:
+    page.goto(address(site))
+    page.wait_for_url(re.compile(r"book=[\w-]+@[\d-]+&currency=USD"))
+    page.locator("#f-model").select_option("hostile")
+    page.wait_for_url(re.compile("model=hostile"))
+    page.wait_for_function("document.querySelector('h1').textContent.includes('ostile')")
+    assert page.locator(".rank tbody tr").count() > 0
