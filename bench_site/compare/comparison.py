@@ -67,7 +67,7 @@ def compare(selection: Selection, *, chart: bool = True, sources: bool = False) 
         book=books.chosen,
         books=books.books,
         utilisation=selection.utilisation,
-        runs=(int(replicates.min()), int(replicates.max())) if len(replicates) else (0, 0),
+        runs=(int(np.min(replicates)), int(np.max(replicates))) if len(replicates) else (0, 0),
         ranked_by=standing.ranked_by,
         rates=list(dict.fromkeys(rate for row in rows for rate in row.cost.rates)),
         differs=what_differs(rows),
