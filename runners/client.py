@@ -13,7 +13,7 @@ import ssl
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import NamedTuple, Self, TypeVar
+from typing import Self, TypeVar
 from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
 import httpx2
@@ -23,13 +23,13 @@ from runners.contract.context import Context
 from runners.contract.problems import Problem, problem
 from runners.contract.receipt import BatchAnswer, Receipt, UploadAnswer
 from runners.contract.report import Report
+from runners.failures import ClientError, NotSignedIn, Refused, StillParsing, Unsent
+from runners.packing import pack
 from runners.retry import RETRY_STATUSES, Patience, retry_after_seconds
 from runners.version import version
 
 #: Reports in one request of push_reports.
 BATCH = 100
-#: Bodies above this many bytes travel compressed; below, the header costs more than it saves.
-COMPRESS_ABOVE = 16 * 1024
 #: What is said beside a file travels in the address, and web servers take no longer ones.
 LONGEST_QUERY = 8_000
 #: Seconds. Reading is generous: a file of 8 MiB is parsed while the client waits.
@@ -48,34 +48,6 @@ _TOKEN_TROUBLE = {
 }
 
 
-class ClientError(Exception):
-    """The request did not succeed; the message says why and what to do."""
-
-
-class Unsent(ClientError):
-    """The site did not get to decide: it was out of reach, busy, or something else answered. Try again later."""
-
-
-class NotSignedIn(ClientError):
-    """No token, or one that the site does not know (any more)."""
-
-
-class Refused(ClientError):
-    """The site's last word; ``problem`` says which fields and what is allowed."""
-
-    def __init__(self, found: Problem) -> None:
-        super().__init__(f"{found.title}: {found.detail}" if found.detail else found.title)
-        self.problem = found
-
-
-class StillParsing(ClientError):
-    """The site has the report or file on its disk and has not read it yet; ``answer.url`` tells later."""
-
-    def __init__(self, answer: UploadAnswer) -> None:
-        super().__init__("still being parsed by the site")
-        self.answer = answer
-
-
 class Whoami(BaseModel):
     """Whom the site takes us for. ``scopes``: push, agent, read."""
 
@@ -86,29 +58,6 @@ class Whoami(BaseModel):
 
 class ReportAnswer(RootModel[Receipt | UploadAnswer]):
     """Answer to one report: a receipt, or for a large one the same as for a file."""
-
-
-class Packed(NamedTuple):
-    """A body as it travels."""
-
-    data: bytes
-    encoding: str | None
-
-
-def pack(body: bytes) -> Packed:
-    """``body`` compressed if that is worth it: zstd, or gzip where zstandard has no wheel for the machine's CPU."""
-    if len(body) <= COMPRESS_ABOVE:
-        return Packed(body, None)
-    try:
-        import zstandard
-
-        small, encoding = zstandard.ZstdCompressor(level=3).compress(body), "zstd"
-    except ImportError:
-        import gzip
-
-        small, encoding = gzip.compress(body, compresslevel=6, mtime=0), "gzip"
-    # Archives and binary logs do not shrink; sending them plain spares the site the work.
-    return Packed(small, encoding) if len(small) < 0.9 * len(body) else Packed(body, None)
 
 
 def _too_long(query: Query, length: int) -> Problem:

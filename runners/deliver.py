@@ -13,9 +13,10 @@ from datetime import datetime
 from typing import Any, Literal
 from urllib.parse import urljoin
 
-from runners.client import BATCH, Client, ClientError, NotSignedIn, Refused, StillParsing, Unsent
+from runners.client import BATCH, Client
 from runners.contract.problems import FieldError, Problem, problem
 from runners.contract.receipt import Receipt, UploadAnswer
+from runners.failures import ClientError, NotSignedIn, Refused, StillParsing, Unsent
 from runners.retry import RETRY_STATUSES, Patience
 from runners.spool import Busy, Claim, Damaged, Entry, Gone, Outbox
 

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from runners.client import Client, Refused
+from runners.client import Client
 from runners.collect import Given, Sources
 from runners.deliver import Outcome, combined, passed_over, receipts_of, upload_state
+from runners.failures import Refused
 from runners.spool import Endpoint, Entry, Outbox
 
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_noop
 
 from bench_site.compare.catalogue import Catalogue
 from bench_site.compare.selection import BookChoice, Selection
-from bench_site.compare.shapes import Book, ConfigurationView, Cost, Figure, PoolView, Rate
+from bench_site.compare.shapes import Book, ConfigurationView, Cost, Figure, PoolView
 from bench_site.metrics import book as priced
 from bench_site.metrics.cost import Hourly, Missing, PoolUse, hourly, per_million
 
@@ -102,8 +102,8 @@ class RowCost(Cost):
         return self._hour.amount
 
     @property
-    def rates(self) -> tuple[Rate, ...]:
-        return tuple(Rate(one.base, one.quote, one.rate, one.date, one.source) for one in self._hour.rates)
+    def rates(self) -> tuple[priced.Rate, ...]:
+        return tuple(self._hour.rates)
 
     @property
     def per_m_output(self) -> Decimal | None:

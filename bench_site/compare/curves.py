@@ -14,7 +14,7 @@ from bench_site.compare.selection import Selection
 from bench_site.compare.shapes import ConfigurationView, Curve, Row
 from bench_site.metrics import Direction, metric_named
 from bench_site.runs.models.words import label
-from runners.contract.vocabulary import Evidence
+from runners.contract.vocabulary import AcceptanceSource, Evidence
 
 MAX_CURVES = 60
 MAX_POINTS = 500
@@ -112,16 +112,21 @@ def origin_words(origin: str) -> str:
 
 def speculative_label(configuration: ConfigurationView) -> str:
     """The speculative regime in a word or two."""
+    return " ".join(speculation_parts(configuration, str))
+
+
+def speculation_parts(configuration: ConfigurationView, drafted: Callable[[int], str]) -> list[str]:
+    """What there is to say of the speculative regime; ``drafted`` words the number of drafted tokens."""
     if configuration.speculative == "none":
-        return _("no speculation")
+        return [_("no speculation")]
     if not configuration.speculative:
-        return _("speculation unknown")
+        return [_("speculation unknown")]
     parts = [method_words(configuration.speculative)]
     if configuration.draft_tokens:
-        parts.append(str(configuration.draft_tokens))
-    if configuration.acceptance_source == "synthetic":
+        parts.append(drafted(configuration.draft_tokens))
+    if configuration.acceptance_source == AcceptanceSource.SYNTHETIC:
         parts.append(_("synthetic acceptance"))
-    return " ".join(parts)
+    return parts
 
 
 def method_words(method: str) -> str:

@@ -7,6 +7,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from bench_site.metrics.book import Rate
+
 
 class Figure(NamedTuple):
     """A metric of a group: its median and 95 % interval in the metric's unit; None where unknown."""
@@ -65,17 +67,6 @@ class WorkloadView:
     input_tokens: int | None
     output_tokens: int | None
     prefix_cache: bool | None
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """One unit of ``base`` costs ``rate`` of ``quote``, as of ``date``."""
-
-    base: str
-    quote: str
-    rate: Decimal
-    date: date
-    source: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from bench_site.compare.curves import machine_label
 from bench_site.compare.shapes import UNKNOWN, Curve, Row
 from bench_site.present.escape import escape
 from bench_site.present.metric_words import Shown
 from bench_site.present.numbers import money
-from bench_site.present.words import draft_words, engine_words, load_words, machine_words, verification_words
+from bench_site.present.words import draft_words, engine_words, load_words, verification_words
 from bench_site.runs.models.words import Plausibility, label
 
 
@@ -55,7 +56,7 @@ class HoverWords:
         """What all points of a curve share."""
         configuration = row.configuration
         lines = [
-            f"<b>{escape(machine_words(configuration))}</b>",
+            f"<b>{escape(machine_label(configuration))}</b>",
             escape(f"{engine_words(row)} · {label(configuration.kernel)}"),
             escape(" · ".join(filter(None, [draft_words(configuration), configuration.precision]))),
         ]

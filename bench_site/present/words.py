@@ -2,16 +2,11 @@
 
 from django.utils.translation import gettext as _
 
-from bench_site.compare.curves import machine_label, method_words
+from bench_site.compare.curves import speculation_parts
 from bench_site.compare.shapes import ConfigurationView, Row
 from bench_site.present.numbers import count
 from bench_site.runs.models.words import LoadKind, label
-from runners.contract.vocabulary import AcceptanceSource, VerificationStatus
-
-
-def machine_words(configuration: ConfigurationView) -> str:
-    """The pools in one line."""
-    return machine_label(configuration)
+from runners.contract.vocabulary import VerificationStatus
 
 
 def engine_words(row: Row) -> str:
@@ -21,15 +16,7 @@ def engine_words(row: Row) -> str:
 
 def draft_words(configuration: ConfigurationView) -> str:
     """The speculative regime in one line."""
-    if configuration.speculative == "none":
-        return _("no speculation")
-    if not configuration.speculative:
-        return _("speculation unknown")
-    parts = [method_words(configuration.speculative)]
-    if configuration.draft_tokens:
-        parts.append(_("%(n)d drafted") % {"n": configuration.draft_tokens})
-    if configuration.acceptance_source == AcceptanceSource.SYNTHETIC:
-        parts.append(_("synthetic acceptance"))
+    parts = speculation_parts(configuration, lambda n: _("%(n)d drafted") % {"n": n})
     return _(", ").join(parts)
 
 

@@ -59,7 +59,8 @@ def compare(
 ) -> None:
     """Print the site's compare table: the same rows and figures as on the page; without choices its first view."""
     from runners import settings
-    from runners.client import Client, NotSignedIn, Refused, Unsent
+    from runners.client import Client
+    from runners.failures import NotSignedIn, Refused, Unsent
     from runners.retry import INTERACTIVE
 
     query = _choices(param or [])

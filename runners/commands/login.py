@@ -18,7 +18,8 @@ def login(
 ) -> None:
     """Check a token with the site and remember both. Make a token on the site under /account/."""
     from runners import settings
-    from runners.client import Client, NotSignedIn, Refused, Unsent
+    from runners.client import Client
+    from runners.failures import NotSignedIn, Refused, Unsent
     from runners.retry import INTERACTIVE
 
     try:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import typer
 
 from runners import collect, settings
-from runners.client import Client, ClientError, NotSignedIn, Unsent
+from runners.client import Client
 from runners.commands import report_back
 from runners.commands.progress import Progress
 from runners.commands.terminal import console, say, stop
 from runners.deliver import Delivery, Outcome
 from runners.exits import Exit
+from runners.failures import ClientError, NotSignedIn, Unsent
 from runners.push import NotApplicable, PushOptions, check, ensure_applicable, keep
 from runners.retry import Patience
 from runners.spool import Entry, Outbox, OutboxError

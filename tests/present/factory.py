@@ -14,10 +14,10 @@ from bench_site.compare.shapes import (
     Figure,
     Option,
     PoolView,
-    Rate,
     Row,
     WorkloadView,
 )
+from bench_site.metrics.book import Rate
 
 WORKLOAD = WorkloadView(1, "serving-closed-1024-1024", "serving", "closed", "random", 1024, 1024, False)
 WHEN = datetime(2026, 11, 1, 12, tzinfo=UTC)

@@ -8,9 +8,11 @@ import time
 import httpx2
 import pytest
 
-from runners.client import COMPRESS_ABOVE, Client, NotSignedIn, Refused, Unsent, pack
+from runners.client import Client
 from runners.contract import Report
 from runners.contract.context import Context
+from runners.failures import NotSignedIn, Refused, Unsent
+from runners.packing import COMPRESS_ABOVE, pack
 from runners.retry import Patience
 from tests.runners.fakesite import (
     TOKEN,

@@ -7,12 +7,13 @@ from uuid import UUID
 import pytest
 from rich.console import Console
 
-from runners.client import Client, NotSignedIn
+from runners.client import Client
 from runners.commands import report_back
 from runners.commands.summary import shortened
 from runners.contract.problems import FieldError, problem
 from runners.contract.receipt import Finding, Missing, Receipt, UploadAnswer, UploadedRun
 from runners.deliver import Outcome, passed_over
+from runners.failures import NotSignedIn
 from runners.retry import Patience
 from tests.runners.fakesite import TOKEN, problem_of
 
